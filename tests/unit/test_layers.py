@@ -52,7 +52,19 @@ ALLOWED: dict[str, set[str]] = {
     "reports": FAMILIES
     | {"search", "attacks", "policy", "release", "dp", "register", "baskets", "relational"},
     "web": FAMILIES
-    | {"search", "attacks", "policy", "release", "reports", "dp", "engine", "register", "example"},
+    | {
+        "search",
+        "attacks",
+        "policy",
+        "release",
+        "reports",
+        "dp",
+        "engine",
+        "register",
+        "baskets",
+        "relational",
+        "example",
+    },
     "cli": FAMILIES
     | {
         "search",

@@ -604,6 +604,13 @@ def test_random_tables_in_single_quotes_are_recovered(
     assert cells(path, fmt) == [names, *rows]
 
 
+def test_lines_of_any_length_are_no_titles_of_the_last_one(tmp_path: Path) -> None:
+    path = tmp_path / "shop.csv"
+    path.write_text("milk,bread\nmilk\nbread,milk,tea\ntea,milk\ngin,milk\nbread\n" * 4 + "rum,milk")
+    with pytest.raises(UnreadableInput, match=r"line 2 of shop\.csv has 1 field"):
+        sniff(path)
+
+
 def test_names_of_the_policy_are_the_header_whatever_they_look_like(tmp_path: Path) -> None:
     rows = "1,3\n4,5\n4,5\n2,7\n"
     path = tmp_path / "numbers.csv"

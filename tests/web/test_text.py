@@ -25,14 +25,15 @@ from discreet.web import steps
 from discreet.web.api.parameters import FORMATS
 from discreet.web.bundle import LACKING
 from discreet.web.cases import Origin
+from discreet.web.downloads import DOWNLOADS
+from discreet.web.pages.basket_views import METHOD_CHOICES
 from discreet.web.pages.builder_forms import CHOICES, FIELDS
 from discreet.web.pages.family_views import EFFECTS
 from discreet.web.pages.glossary import TERMS
 from discreet.web.pages.language import own_words, text
 from discreet.web.pages.reading_form import SIGNS
-from discreet.web.pages.sections import STEPS
+from discreet.web.pages.walks import WALKS
 from discreet.web.requirements import fields_of, models
-from discreet.web.service import DOWNLOADS
 
 TEMPLATES = [
     path.read_text("utf-8")
@@ -64,7 +65,16 @@ def used() -> set[str]:
         if steps.offered(name)
         for field in steps.fields_of(name)
     ]
+    all_steps = [step for walk in WALKS.values() for step in walk.steps]
     made = {
+        "baskets.": (
+            *("known_items", "least", "exposed", "success"),
+            *("loss", "pair_error", "lost_itemsets", "items_gone", "empty"),
+            *("limits_person", "limits_more", "limits_rho"),
+        ),
+        "baskets.column_": ("basket", "item"),
+        "baskets.method_": METHOD_CHOICES,
+        "together.": ("table", "rows", "key", "refers", "known", "fewest", "alone", "coarser"),
         "roles.": [*ROLES, *(f"{role}_says" for role in ROLES)],
         "methods.": METHODS,
         "formats.": FORMATS,
@@ -93,9 +103,9 @@ def used() -> set[str]:
         "case.origin_": get_args(Origin),
         "verdict.risk_": ("low", "medium", "high"),
         "job.": ("queued", "running"),
-        "steps.": [*(step.name for step in STEPS), "judge", "again"],
+        "steps.": [*(step.name for step in all_steps), "judge", "again"],
         "steps.state_": ("good", "warn", "bad", "busy", "old"),
-        "folds.": [question for step in STEPS for question in (*step.folded, *step.grouped)],
+        "folds.": [question for step in all_steps for question in (*step.folded, *step.grouped)],
         "columns.ask_": ("known", "insensitive"),
         "explain.": ("loss", "suppressed", "workload_error", "max_risk", "inference"),
         "ready.": ("loss", "suppressed_share", "workload_error", "max_risk", "inference"),

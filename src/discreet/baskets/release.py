@@ -49,6 +49,8 @@ class BasketRelease(Printed):
     """The items that each label stands for, where it is not the item itself."""
     files: tuple[Path, ...] = field(default=(), repr=False, compare=False)
     """What the baskets were read from."""
+    in_order: Baskets | None = field(default=None, repr=False, compare=False)
+    """What became of each basket that held an item, in the order of the original: to be looked at, never to be handed out."""
 
     @property
     def says(self) -> str:
@@ -267,7 +269,7 @@ def _released(goal: BasketGoal, method: str, recoding: RecodedBaskets, before: B
     codebook = {
         label: items for at, (label, items) in enumerate(members.items()) if at in shown and items != (label,)
     }
-    return BasketRelease(goal, method, loss, before, released=left.shown(), codebook=codebook)
+    return BasketRelease(goal, method, loss, before, released=left.shown(), codebook=codebook, in_order=left)
 
 
 def _write(part: Path, rows: object, separator: str) -> None:

@@ -80,6 +80,8 @@ def find_keys(tables: Mapping[str, Table]) -> dict[str, str]:
     >>> from discreet.engine.read import read
     >>> find_keys({"visits": read(pa.table({"ward": ["A", "B"], "visit_id": [7, 9]}))})
     {'visits': 'visit_id'}
+    >>> find_keys({"a": read(pa.table({"who": [1, 2]})), "b": read(pa.table({"who": [2, 2]}))})
+    {'a': 'who'}
     """
     keys = {}
     for name, table in tables.items():
@@ -90,9 +92,21 @@ def find_keys(tables: Mapping[str, Table]) -> dict[str, str]:
             and not _of_another(column.name, name, tables)
             and _tells_apart(table, column.name)
         ]
+        # A column that another table repeats is a key, whatever it is called.
+        telling = telling or [
+            column.name
+            for column in table.columns
+            if any(_repeats(held, column.name) for other, held in tables.items() if other != name)
+            and _tells_apart(table, column.name)
+        ]
         if telling:
             keys[name] = min(telling, key=lambda column: (not _own(column, name), telling.index(column)))
     return keys
+
+
+def _repeats(table: Table, column: str) -> bool:
+    """Whether a table has a column of this name with more rows than values."""
+    return column in table.names and not _tells_apart(table, column)
 
 
 def find_references(tables: Mapping[str, Table], keys: Mapping[str, str]) -> tuple[KeyReference, ...]:

@@ -11,8 +11,12 @@ from discreet.errors import EmptyTable
 from discreet.policy.policy import DEFAULT_PROFILE
 from discreet.policy.suggest import suggest
 from discreet.relational.keys import KeyReference, find_keys, find_references
+from discreet.relational.policy import KnownEvents
 from discreet.relational.sources import GivenTables, open_tables
 from discreet.table import Table
+
+NO_ROLES = ("person-id", "weight")
+"""What columns of single tables may be and those of several may not: keys say who is who."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +71,19 @@ def _people(tables: Mapping[str, Table], references: Sequence[KeyReference]) -> 
     return max(roots, key=lambda root: (followers[root], tables[root].rows), default=None)
 
 
-def suggest_tables(source: GivenTables, *, profile: str = DEFAULT_PROFILE) -> str:
-    """A policy of several tables as TOML: roles with their reasons, to be checked by who knows the data."""
+def suggest_tables(
+    source: GivenTables,
+    *,
+    profile: str = DEFAULT_PROFILE,
+    people: str | None = None,
+    known_events: KnownEvents = "all",
+    columns: Mapping[str, Mapping[str, Mapping[str, object]]] | None = None,
+) -> str:
+    """A policy of several tables as TOML: roles with their reasons, to be checked by who knows the data.
+
+    ``people`` is the table with a row for each person, found if not given. ``columns`` are those of policies of single tables by
+    their names, whose roles and hierarchies are taken over instead of being suggested.
+    """
     tables = open_tables(source)
     if not tables:
         raise EmptyTable(
@@ -78,20 +93,22 @@ def suggest_tables(source: GivenTables, *, profile: str = DEFAULT_PROFILE) -> st
     document = tomlkit.document()
     document.add(tomlkit.comment("Suggested from names and content: check it, most of all the roles."))
     document.add("profile", tomlkit.item(profile))
-    people = tomlkit.table()
-    people.add(tomlkit.comment("the table with a row for each person"))
-    people.add("table", schema.people or next(iter(tables)))
-    people.add(tomlkit.comment('how many rows of the other tables an intruder knows of a person, or "all"'))
-    people.add("known_events", "all")
-    document.add("people", people)
+    entry = tomlkit.table()
+    entry.add(tomlkit.comment("the table with a row for each person"))
+    entry.add("table", people or schema.people or next(iter(tables)))
+    entry.add(tomlkit.comment('how many rows of the other tables an intruder knows of a person, or "all"'))
+    entry.add("known_events", known_events)
+    document.add("people", entry)
     every = tomlkit.table(is_super_table=True)
     for name, table in tables.items():
-        every.add(name, _suggested(name, table, schema))
+        every.add(name, _suggested(name, table, schema, (columns or {}).get(name)))
     document.add("tables", every)
     return tomlkit.dumps(document)
 
 
-def _suggested(name: str, table: Table, schema: FoundTables) -> tomlkit.items.Table:
+def _suggested(
+    name: str, table: Table, schema: FoundTables, given: Mapping[str, Mapping[str, object]] | None
+) -> tomlkit.items.Table:
     """One table with its key, references and columns."""
     own = tomlkit.table()
     if name in schema.keys:
@@ -104,15 +121,19 @@ def _suggested(name: str, table: Table, schema: FoundTables) -> tomlkit.items.Ta
     columns = tomlkit.table(is_super_table=True)
     ties = {schema.keys.get(name), *refers}
     others = table.without([each for each in ties if each])
-    for column in suggest(others).columns if others.columns else ():
+    if given is None:
+        given = {
+            column.name: {"role": column.role, "type": column.type, "reason": column.reason}
+            for column in (suggest(others).columns if others.columns else ())
+        }
+    for column, said in given.items():
+        if column in ties:
+            continue
         entry = tomlkit.table()
-        role = "insensitive" if column.role in ("person-id", "weight") else column.role
-        entry.add("role", role)
-        if column.type:
-            entry.add("type", column.type)
-        if column.reason:
-            entry.add("reason", column.reason)
-        columns.add(column.name, entry)
+        for key, value in said.items():
+            if value:
+                entry.add(key, "insensitive" if value in NO_ROLES and key == "role" else value)
+        columns.add(column, entry)
     if len(columns):
         own.add("columns", columns)
     return own

@@ -135,6 +135,16 @@ def profile_names() -> tuple[str, ...]:
     return tuple(sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")))
 
 
+@cache
+def profile_titles() -> tuple[tuple[str, str], ...]:
+    """The profiles that come with discreet, and what they are called.
+
+    >>> ("open-data", "Open data") in profile_titles()
+    True
+    """
+    return tuple((name, load_profile(name).title) for name in profile_names())
+
+
 def load_profile(name: str) -> Profile:
     """A profile by its name, or from a file of one's own (a path that ends in ``.toml``).
 

@@ -19,7 +19,7 @@ from starlette.staticfiles import StaticFiles
 from discreet.errors import DiscreetError
 from discreet.policy.problems import refused
 from discreet.web.api import budgets, hierarchies, tables
-from discreet.web.pages import budget, case, families, hierarchy_editor, plan, register
+from discreet.web.pages import baskets, budget, case, families, hierarchy_editor, plan, register, together
 from discreet.web.pages.rendering import problem_page
 from discreet.web.refusals import UNPROCESSABLE, ProblemDetails, Refusal, explain
 from discreet.web.security import Door, wants_json
@@ -31,7 +31,19 @@ DISK_SECONDS = 1.0
 
 def routers(service: Service) -> list[APIRouter]:
     """All routes but those of static files and of the description."""
-    parts = (tables, hierarchies, budgets, case, hierarchy_editor, plan, families, budget, register)
+    parts = (
+        tables,
+        hierarchies,
+        budgets,
+        case,
+        hierarchy_editor,
+        plan,
+        families,
+        budget,
+        register,
+        baskets,
+        together,
+    )
     return [part.router(service) for part in parts]
 
 

@@ -6,6 +6,7 @@ What may be handed out with the release lies in one folder, what must stay insid
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -41,8 +42,14 @@ def write_bundle(release: Path, proof: Path | None, stem: str, language: str) ->
     """
     files = _named(release, PARTS, stem) | (_named(proof, PROOF, stem) if proof else {})
     target = release / f"bundle-{'tried' if proof else f'untried-{language}'}.zip"
-    if target.exists():
-        return target
+    if not target.exists():
+        lacking = {} if proof else {f"{INSIDE}/{stem}-evidence.txt": f"{text(language)(LACKING)}\n".encode()}
+        write_files(target, files, lacking)
+    return target
+
+
+def write_files(target: Path, files: Mapping[str, Path], notes: Mapping[str, bytes] | None = None) -> None:
+    """Files and short notes in one ZIP file under the names that they get there, with the checksums of all."""
 
     def write(part: Path) -> None:
         sums = []
@@ -51,15 +58,12 @@ def write_bundle(release: Path, proof: Path | None, stem: str, language: str) ->
                 bundle.write(file, name)
                 with file.open("rb") as content:
                     sums.append(f"{hashlib.file_digest(content, 'sha256').hexdigest()}  {name}\n")
-            if proof is None:
-                note = f"{text(language)(LACKING)}\n".encode()
-                name = f"{INSIDE}/{stem}-evidence.txt"
+            for name, note in (notes or {}).items():
                 bundle.writestr(name, note)
                 sums.append(f"{hashlib.sha256(note).hexdigest()}  {name}\n")
             bundle.writestr(CHECKSUMS, "".join(sums))
 
     atomically(target, write)
-    return target
 
 
 def _named(folder: Path, parts: tuple[tuple[str, str, str], ...], stem: str) -> dict[str, Path]:

@@ -16,7 +16,9 @@ from typing import Literal
 from discreet.files.scratch import Scratch
 from discreet.web.refusals import Refusal, not_found
 
-Origin = Literal["upload", "path", "example"]
+Origin = Literal["upload", "path", "example", "together"]
+Shape = Literal["table", "baskets", "tables"]
+"""What a case holds: one table, one basket on each line or row, or several tables about the same people."""
 SUFFIXES = (
     *(".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".data", ".parquet", ".pq"),
     *(".arrow", ".feather", ".ipc", ".jsonl", ".ndjson", ".xlsx", ".xlsm", ".xls", ".ods"),
@@ -59,6 +61,9 @@ class Case:
     """Held by whoever changes the policy, a draft or the list of jobs."""
     language: str = "en"
     """What whoever works on it reads: the language of the reports."""
+    shape: Shape = "table"
+    members: tuple[str, ...] = ()
+    """The cases whose tables belong together, if it holds several."""
     being_replaced: Callable[[], bool] = field(default=lambda: False, repr=False)
     """Whether a reading is under way that suggests another policy."""
 

@@ -227,6 +227,11 @@ def uncertain(reason: str) -> bool:
     return reason.startswith(NOT_SURE)
 
 
+def to_check(case: Case) -> int:
+    """Of how many columns somebody should look at the role."""
+    return sum(uncertain(column.reason) for column in policy_of(case).columns)
+
+
 def set_profile(case: Case, profile: str) -> None:
     """Name another profile in the policy."""
     load_profile(profile)

@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -19,11 +18,13 @@ from starlette.concurrency import run_in_threadpool
 from discreet.errors import InvalidParameter
 from discreet.example import write_example
 from discreet.files.reading import check_regular
+from discreet.files.writing import write_text
 from discreet.reports.words import Edition
 from discreet.sentences import Sentence, loads
 from discreet.web.api.parameters import Parameters, ReadParameters, ReportParameters
 from discreet.web.bundle import write_bundle
-from discreet.web.cases import SUFFIXES, Case, Cases
+from discreet.web.cases import Case, Cases
+from discreet.web.downloads import DOWNLOADS, DRAWN_LATER, Download, download_of, stem_of
 from discreet.web.jobs import parsed_table
 from discreet.web.jobs.kinds import KINDS, JobKind
 from discreet.web.jobs.ready import swap_releases
@@ -32,35 +33,18 @@ from discreet.web.jobs.worker import READY, RESULT, ROWS, Task
 from discreet.web.policies import fingerprint, policy_of, policy_problems, policy_text, replace_policy
 from discreet.web.refusals import ProblemDetails, Refusal, not_found
 from discreet.web.settings import Settings
+from discreet.web.together import (
+    check_members,
+    fingerprint_of_members,
+    policies_as_text,
+    remember_members,
+)
 
 LOOKED_AT = 16 << 20
 """So much of an upload arrives before the disk is looked at again."""
 KEPT_RESULTS = 3
 """So many results of a kind of job are kept, the newest ones."""
 ExampleName = Literal["residents", "visits"]
-
-
-@dataclass(frozen=True)
-class Download:
-    """A file to download, with the name that it gets then."""
-
-    path: Path
-    name: str
-    media_type: str
-
-
-MEDIA_TYPES = {
-    ".csv": "text/csv",
-    ".tsv": "text/tab-separated-values",
-    ".parquet": "application/vnd.apache.parquet",
-    ".arrow": "application/vnd.apache.arrow.file",
-    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    ".json": "application/json",
-    ".toml": "application/toml",
-    ".html": "text/html",
-    ".svg": "image/svg+xml",
-    ".zip": "application/zip",
-}
 
 
 class Service:
@@ -84,6 +68,10 @@ class Service:
     def sweep(self) -> None:
         """Remove the cases that nobody has used for the stated time."""
         latest = time.time() - self.settings.keep_hours * 3600
+        # Whoever uses tables together uses each of them.
+        for case in self.cases:
+            for member in (other for other in self.cases if other.id in case.members):
+                member.used = max(member.used, case.used)
         for case in self.cases:
             if case.used < latest and not any(job.active for job in self.jobs_of(case)):
                 self.remove(case)
@@ -174,8 +162,19 @@ class Service:
         shutil.rmtree(folder)
         return case
 
+    def together(self, tables: Sequence[str]) -> Case:
+        """A case of several tables about the same people."""
+        cases = [self.cases.get(table) for table in tables]
+        check_members(cases)
+        case = self.cases.create(" + ".join(stem_of(each.label) for each in cases), "together")
+        remember_members(case, cases)
+        return case
+
     def remove(self, case: Case) -> None:
-        """Cancel the jobs of a case and remove it."""
+        """Cancel the jobs of a case and remove it, and what was made of it together with others."""
+        for other in self.cases:
+            if case.id in other.members:
+                self.remove(other)
         with case.lock:
             for job in self._of_case.pop(case.id, []):
                 self.jobs.cancel(job)
@@ -206,6 +205,7 @@ class Service:
             if wanted.needs_policy:
                 policy_text(case)
             self._refuse_full()
+            self._refuse_other_shape(case, wanted)
             base = self._base(case, wanted) if wanted.base and of is None else of
             # What rests on another reading of the file is of no use.
             replaced = [job for job in self.jobs_of(case) if kind in ("read", job.kind)]
@@ -217,7 +217,19 @@ class Service:
             if isinstance(parameters, ReadParameters) and parameters.suggest:
                 case.being_replaced = lambda: job.active
             self._of_case.setdefault(case.id, []).append(job)
+            case.shape = wanted.shape or case.shape
             return self.jobs.submit(job)
+
+    def _refuse_other_shape(self, case: Case, kind: JobKind) -> None:
+        """Refuse what is for one table where there are several, and the other way round."""
+        wanted = self.kinds[kind.base].shape if kind.base else kind.shape
+        if (wanted == "tables") != bool(case.members) and (wanted is not None or case.members):
+            raise Refusal(
+                409,
+                "not-ready",
+                "there are several tables" if case.members else "there is only one table",
+                "see the reference of the interface",
+            )
 
     def _refuse_waste(self, replaced: Sequence[Job]) -> None:
         """Refuse to cancel a job whose amount would stay spent, with nothing to show for it."""
@@ -236,6 +248,8 @@ class Service:
         """A job with its folders and its copy of the policy."""
         name = f"{kind}-{time.time_ns()}"
         policy = case.snapshot(name) if base is None else base.task.policy
+        if case.members and base is None:
+            write_text(policy, policies_as_text(case))
         task = Task(
             self.kinds[kind].function,
             case.folder,
@@ -249,7 +263,10 @@ class Service:
             base.task.out if base else None,
         )
         task_folders(task.out, task.scratch)
-        return Job(kind, case.id, task, fingerprint(policy, plan=self.kinds[kind].plan))
+        works_by = (
+            fingerprint_of_members(case) if case.members else fingerprint(policy, plan=self.kinds[kind].plan)
+        )
+        return Job(kind, case.id, task, works_by)
 
     def _base(self, case: Case, kind: JobKind) -> Job:
         """The newest result that a kind of job works on."""
@@ -258,7 +275,7 @@ class Service:
             raise Refusal(
                 409,
                 "not-ready",
-                "there is no release yet",
+                "there is no release yet" if kind.base == "anonymize" else "there is no verdict yet",
                 Sentence("run the job {kind!r} first", kind=kind.base),
             )
         return job
@@ -310,6 +327,8 @@ class Service:
         if kind.base is not None:
             newest = self.latest(case, kind.base, done=True)
             return newest is None or newest.task.out != job.task.base or self.outdated(case, newest)
+        if case.members:
+            return job.policy != fingerprint_of_members(case)
         return kind.needs_policy and job.policy != fingerprint(case.policy_file, plan=kind.plan)
 
     def wait(self, job: Job, seconds: float = math.inf) -> None:
@@ -366,10 +385,10 @@ class Service:
         of the newest evidence
         ``evidence-report``, ``evidence-report-public``, ``evidence``; of the newest frontier ``frontier``; with a guarantee ``tables`` and
         ``artificial``, and their statements ``tables-guarantee`` and ``artificial-guarantee``."""
-        stem = _stem(case.label)
+        stem = stem_of(case.label)
         if what == "policy":
             policy_text(case)
-            return _download(case.policy_file, f"{stem}-policy.toml")
+            return download_of(case.policy_file, f"{stem}-policy.toml")
         if what == "bundle":
             return self._bundle(case, stem)
         kind, file, name = DOWNLOADS.get(what, ("", "", ""))
@@ -388,11 +407,11 @@ class Service:
             file = f"{Path(file).stem}-{case.language}.html"
             self._draw(case, job, job.task.out / file, DRAWN_LATER[what])
         paths = sorted(job.task.out.glob(file))
-        if for_people and what == "release":
-            paths = sorted(job.task.out.glob("release-for-people.*")) or paths
+        if for_people and what in ("release", "baskets"):
+            paths = sorted(job.task.out.glob(f"{what}-for-people.*")) or paths
         if not paths:
             raise not_found("download")
-        return _download(paths[0], f"{stem}-{name}{paths[0].suffix}")
+        return download_of(paths[0], f"{stem}-{name}{paths[0].suffix}")
 
     def _bundle(self, case: Case, stem: str) -> Download:
         """Everything about the newest release that there is by now, in one file."""
@@ -410,7 +429,7 @@ class Service:
             target = write_bundle(
                 made.task.out, proof.task.out if proof and tried else None, stem, case.language
             )
-        return _download(target, f"{stem}-bundle.zip")
+        return download_of(target, f"{stem}-bundle.zip")
 
     def _draw(self, case: Case, audit: Job, target: Path, edition: Edition) -> None:
         """Draw the report of an audit in a job, and wait for it."""
@@ -426,50 +445,6 @@ class Service:
                 )
                 raise Refusal(409, problem.code, problem.message, problem.remedy)
             os.replace(job.task.out / "report.html", target)
-
-
-DRAWN_LATER: dict[str, Edition] = {"audit-report": "internal", "audit-report-public": "public"}
-"""Reports that are drawn when somebody wants them."""
-
-DOWNLOADS: dict[str, tuple[str, str, str]] = {
-    "release": ("anonymize", "release.*", "release"),
-    "codebook": ("anonymize", "codebook.csv", "codebook"),
-    "recipe": ("anonymize", "recipe.json", "recipe"),
-    "report": ("anonymize", "report.html", "release-report"),
-    "report-public": ("anonymize", "report-public.html", "release-report-public"),
-    "release-policy": ("anonymize", "policy.toml", "release-policy"),
-    "audit-report": ("audit", "report.html", "audit-report"),
-    "audit-report-public": ("audit", "report-public.html", "audit-report-public"),
-    "evidence-report": ("evidence", "report.html", "evidence-report"),
-    "evidence-report-public": ("evidence", "report-public.html", "evidence-report-public"),
-    "evidence": ("evidence", "result.json", "evidence"),
-    "frontier": ("frontier", "frontier.svg", "frontier"),
-    "bucket-rows": ("bucketize", "rows.csv", "bucket-rows"),
-    "bucket-values": ("bucketize", "values.csv", "bucket-values"),
-    "fragments": ("fragment", "fragments.zip", "fragments"),
-    "tables": ("tabulate", "tables.csv", "tables"),
-    "tables-guarantee": ("tabulate", "tables.csv.guarantee.json", "tables-guarantee"),
-    "artificial": ("synthesize", "artificial.csv", "artificial"),
-    "artificial-guarantee": ("synthesize", "artificial.csv.guarantee.json", "artificial-guarantee"),
-    "answer": ("ask", "answer.csv", "answer"),
-    "answer-guarantee": ("ask", "answer.csv.guarantee.json", "answer-guarantee"),
-    "classifier": ("learn", "classifier.json", "classifier"),
-    "classifier-guarantee": ("learn", "classifier.json.guarantee.json", "classifier-guarantee"),
-    "records": ("safepub", "records.csv", "records"),
-    "records-guarantee": ("safepub", "records.csv.guarantee.json", "records-guarantee"),
-}
-"""What can be downloaded: the kind of job that makes it, the file that it leaves, and what it is called."""
-
-
-def _download(path: Path, name: str) -> Download:
-    return Download(path, name, MEDIA_TYPES.get(path.suffix, "application/octet-stream"))
-
-
-def _stem(label: str) -> str:
-    for suffix in sorted(SUFFIXES, key=len, reverse=True):
-        if label.lower().endswith(suffix):
-            return label[: -len(suffix)] or "table"
-    return label
 
 
 def _no_space() -> Refusal:

@@ -121,7 +121,12 @@ def _titles(lines: list[str], dialect: Dialect, parsed: Parse, expected: tuple[s
     first, body = parsed.rows[0], parsed.rows[1:]
     if not lines:
         return True
-    if parsed.width < 2 or not (looks_like_header(first, body)[0] or holds_names(first, expected)):
+    # Without a row below it nothing tells names from the last of the lines.
+    if (
+        parsed.width < 2
+        or not body
+        or not (looks_like_header(first, body)[0] or holds_names(first, expected))
+    ):
         return False
     if not differs_in_kind(first, body):
         return _apart(lines, dialect, parsed.width)

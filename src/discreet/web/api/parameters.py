@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import ConfigDict, Field, ValidationError
 
+from discreet.baskets.release import Method as BasketMethod
 from discreet.dp.foresight import AskedFigure
 from discreet.dp.learning import Learner
 from discreet.errors import InvalidParameter
@@ -293,6 +294,44 @@ class SafePubParameters(Parameters):
     ] = Field("granularity", description="by what the search chooses")
     target: str | None = Field(None, description="for `classification`: the column that is predicted")
     steps: Annotated[int, Field(ge=1, le=1000)] = Field(10, description="so many choices the search makes")
+
+
+class JudgeBasketsParameters(Parameters):
+    """Sets of items: how they are read, and what must hold."""
+
+    separator: Annotated[str, Field(min_length=1, max_length=1)] = Field(
+        ",", description="what stands between items of a line"
+    )
+    basket: str | None = Field(None, description="of a table with a row per item: the column of the basket")
+    item: str | None = Field(None, description="and that of the item")
+    k: Annotated[int, Field(ge=1, le=10**9)] = Field(5, description="in so many baskets stands what is shown")
+    m: Annotated[int, Field(ge=1, le=10)] = Field(2, description="so many items an intruder may know")
+    sensitive: list[str] = Field(default_factory=list, description="items that nobody may guess too surely")
+    rho: Annotated[float, Field(gt=0, le=1)] | None = Field(
+        None, description="of the baskets with any known items at most this share holds a given sensitive one"
+    )
+
+
+class ReleaseBasketsParameters(Parameters):
+    """How items are hidden; what must hold is what the baskets were judged by."""
+
+    method: BasketMethod = Field("auto", description="how items are hidden")
+
+
+class JudgeTablesParameters(Parameters):
+    """Several tables about the same people: whose table it is, and what an intruder knows."""
+
+    people: str | None = Field(None, description="the table with a row for each person; found if not given")
+    profile: str | None = Field(None, description="the rules; those of the people's table if not given")
+    known_events: Annotated[int, Field(ge=0, le=100)] | Literal["all"] = Field(
+        "all", description="so many rows of the other tables an intruder knows of a person"
+    )
+
+
+class ReleaseTablesParameters(Parameters):
+    """How the tables are written; what must hold is what they were judged by."""
+
+    format: Literal["csv", "parquet"] = Field("csv", description="what files are written")
 
 
 class BucketizeParameters(Parameters):

@@ -14,7 +14,8 @@ from starlette.requests import ClientDisconnect
 
 from discreet.policy.settings import Strict
 from discreet.table.roles import Role
-from discreet.web.cases import Case
+from discreet.web.cases import Case, Origin
+from discreet.web.downloads import MEDIA_TYPES
 from discreet.web.jobs.kinds import JobKind
 from discreet.web.jobs.scheduler import Job, State
 from discreet.web.policies import (
@@ -28,7 +29,7 @@ from discreet.web.policies import (
 )
 from discreet.web.refusals import Refusal
 from discreet.web.security import home_of
-from discreet.web.service import MEDIA_TYPES, ExampleName, Service
+from discreet.web.service import ExampleName, Service
 
 
 class ErrorInfo(BaseModel):
@@ -58,7 +59,7 @@ class TableInfo(BaseModel):
 
     id: str
     name: str
-    origin: Literal["upload", "path", "example"]
+    origin: Origin
     created: datetime
     rows: int | None = Field(description="known once the table has been read")
     jobs: list[JobInfo]
@@ -74,6 +75,12 @@ class ExampleGiven(Strict):
     """A table of the made-up town."""
 
     table: ExampleName = "residents"
+
+
+class TablesGiven(Strict):
+    """Tables about the same people, by their ids; they are about the same people if one has a key that others repeat."""
+
+    tables: list[str] = Field(min_length=2, max_length=20)
 
 
 class RoleGiven(Strict):
@@ -163,6 +170,19 @@ def _creation_routes(routes: APIRouter, service: Service) -> None:
     def example(request: Request, given: ExampleGiven, response: Response) -> TableInfo:
         """A table to try everything on."""
         return made(request, service.example(given.table), response)
+
+    @routes.post(
+        "/together",
+        status_code=201,
+        summary="Take several tables about the same people",
+        responses=errors(404, 409, 422, 507),
+    )
+    def together(request: Request, given: TablesGiven, response: Response) -> TableInfo:
+        """A table made of several that were read: they are judged together (job `judge-tables`). It is wiped with any of them."""
+        case = service.together(given.tables)
+        service.start(case, "judge-tables")
+        response.headers["location"] = f"{home_of(request.scope)}/api/v1/tables/{case.id}"
+        return _table(service, case)
 
 
 def _table_routes(routes: APIRouter, service: Service) -> None:

@@ -17,17 +17,22 @@ from discreet.web.api.parameters import (
     FamiliesParameters,
     FragmentParameters,
     FrontierParameters,
+    JudgeBasketsParameters,
+    JudgeTablesParameters,
     LearnParameters,
     Parameters,
     PlanParameters,
     ReadParameters,
     RegisterParameters,
+    ReleaseBasketsParameters,
+    ReleaseTablesParameters,
     ReportParameters,
     SafePubParameters,
     SynthesizeParameters,
     TabulateParameters,
     ValuesParameters,
 )
+from discreet.web.cases import Shape
 
 
 @dataclass(frozen=True)
@@ -46,10 +51,14 @@ class JobKind:
     then: str | None = None
     base: str | None = None
     spends: bool = False
+    shape: Shape | None = None
+    """The shape that the case has from then on."""
 
 
 KINDS: dict[str, JobKind] = {
-    "read": JobKind("discreet.web.jobs.verbs:read", ReadParameters, needs_policy=False, then="audit"),
+    "read": JobKind(
+        "discreet.web.jobs.verbs:read", ReadParameters, needs_policy=False, then="audit", shape="table"
+    ),
     "audit": JobKind("discreet.web.jobs.verbs:audit", AuditParameters, then="preview"),
     "report": JobKind("discreet.web.jobs.verbs:report", ReportParameters),
     "values": JobKind("discreet.web.jobs.column_values:count", ValuesParameters),
@@ -65,6 +74,21 @@ KINDS: dict[str, JobKind] = {
     "fragment": JobKind("discreet.web.jobs.apart:fragment", FragmentParameters),
     "judge-release": JobKind("discreet.web.jobs.registered:judge", RegisterParameters, base="anonymize"),
     "enter-release": JobKind("discreet.web.jobs.registered:enter", EntryParameters, base="anonymize"),
+    "judge-baskets": JobKind(
+        "discreet.web.jobs.baskets:judge", JudgeBasketsParameters, needs_policy=False, shape="baskets"
+    ),
+    "release-baskets": JobKind(
+        "discreet.web.jobs.baskets:release",
+        ReleaseBasketsParameters,
+        needs_policy=False,
+        base="judge-baskets",
+    ),
+    "judge-tables": JobKind(
+        "discreet.web.jobs.together:judge", JudgeTablesParameters, needs_policy=False, shape="tables"
+    ),
+    "release-tables": JobKind(
+        "discreet.web.jobs.together:release", ReleaseTablesParameters, needs_policy=False, base="judge-tables"
+    ),
     "frontier": JobKind("discreet.web.jobs.evidence:frontier", FrontierParameters, plan=True),
     "ask": JobKind("discreet.web.jobs.private:ask", AskParameters, spends=True),
     "ask-kpis": JobKind("discreet.web.jobs.private:answer_kpis", AskKpisParameters, spends=True),

@@ -10,7 +10,7 @@ from typing import cast
 from discreet.classes import EquivalenceClasses
 from discreet.engine.read import read as read_table
 from discreet.engine.sheets import sheet_names
-from discreet.errors import InvalidPolicy
+from discreet.errors import InvalidPolicy, UnreadableInput
 from discreet.files.writing import write_text
 from discreet.policy import Policy, dumps, load
 from discreet.policy.plan import Plan
@@ -37,11 +37,13 @@ from discreet.web.api.parameters import (
     ReadParameters,
     ReportParameters,
 )
+from discreet.web.jobs.baskets import offer_baskets
 from discreet.web.jobs.columns import describe
 from discreet.web.jobs.counted_classes import counted
 from discreet.web.jobs.first_rows import before_and_after, dialect_of, first_rows, numeric
 from discreet.web.jobs.parsed_table import labelled, open_case, open_table, store
 from discreet.web.jobs.worker import (
+    BASKETS,
     CODEBOOK,
     LINKS,
     READY,
@@ -69,7 +71,12 @@ def read(task: Task, progress: JobProgress) -> None:
         write_text(task.case / SHEETS, json.dumps(sheet_names(task.source)))
     kept = None if wanted.suggest else load(task.policy)
     options = wanted.options() if kept is None else kept.read
-    table = read_table(task.source, **options)  # type: ignore[arg-type]
+    try:
+        table = read_table(task.source, **options)  # type: ignore[arg-type]
+    except UnreadableInput:
+        offer_baskets(task)
+        raise
+    (task.case / BASKETS).unlink(missing_ok=True)
     store(table, task.source, options, task.out)
     table = labelled(table, task)
     progress("looking at the columns")

@@ -20,18 +20,17 @@ from discreet.web.pages.rendering import environment, markup, render
 from discreet.web.pages.sections import (
     FOLDS,
     SECTIONS,
-    STEPS,
-    opened,
     section_content,
     show_fold,
     show_section,
     show_state,
-    verdict_words,
 )
+from discreet.web.pages.walks import opened, verdict_words, walk_of
 from discreet.web.policies import column_at, policy_from, policy_text, set_profile, set_role, set_roles
 from discreet.web.refusals import not_found
 from discreet.web.security import REPORT_POLICY, home_of
 from discreet.web.service import ExampleName, Service, size_in_words
+from discreet.web.together import related
 
 
 def router(service: Service) -> APIRouter:
@@ -59,11 +58,15 @@ def _start_routes(routes: APIRouter, service: Service) -> None:
                     "label": case.label,
                     "words": verdict_words(service, case),
                     "busy": any(job.active for job in service.jobs_of(case)),
-                    "unread": not case.was_read and (job := service.latest(case, "read")) and not job.active,
+                    "unread": case.shape == "table"
+                    and not case.was_read
+                    and (job := service.latest(case, "read"))
+                    and not job.active,
                 }
                 for case in sorted(service.cases, key=lambda case: -case.created)
             ],
             "policies": recent_policies(service),
+            "related": related(service.cases),
             "max_size": settings.max_size,
             "max_disk": size_in_words(settings.max_disk),
             "keep_hours": settings.keep_hours,
@@ -95,12 +98,12 @@ def _case_routes(routes: APIRouter, service: Service) -> None:
         case = service.cases.get(case_id)
         case.language = language_of(request)
         parts = {
-            section.name: markup(request, section.template, section_content(service, case, section))
-            for section in SECTIONS.values()
+            name: markup(request, SECTIONS[name].template, section_content(service, case, SECTIONS[name]))
+            for name in walk_of(case).sections
         }
         content = {
             "case": case,
-            "layout": STEPS,
+            "layout": walk_of(case).steps,
             "parts": parts,
             "opened": opened(service, case),
             "keep_hours": service.settings.keep_hours,
@@ -115,7 +118,7 @@ def _case_routes(routes: APIRouter, service: Service) -> None:
     @routes.get("/case/{case_id}/section/{name}")
     def get_section(request: Request, case_id: str, name: str) -> Response:
         case = service.cases.get(case_id)
-        if name not in SECTIONS:
+        if name not in walk_of(case).sections:
             raise not_found("section")
         return show_section(service, request, case, name)
 

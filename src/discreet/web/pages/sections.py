@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, Literal, get_args, get_origin
 
 from fastapi import Request, Response
@@ -14,7 +13,7 @@ from fastapi.responses import JSONResponse
 from discreet.policy.plan import FOLLOWED, METHODS, Plan
 from discreet.policy.settings import bare, bounds, settings
 from discreet.release.frontier import USUAL_K
-from discreet.release.profile import load_profile, profile_names
+from discreet.release.profile import load_profile, profile_titles
 from discreet.reports.words import SYMBOLS
 from discreet.sentences import loads
 from discreet.table.roles import ROLES
@@ -22,8 +21,10 @@ from discreet.utility.objectives.registry import OBJECTIVES
 from discreet.web import prices, requirements
 from discreet.web.api.parameters import FORMATS
 from discreet.web.cases import Case
+from discreet.web.downloads import DOWNLOADS
 from discreet.web.jobs.scheduler import Job
 from discreet.web.jobs.worker import READY_DOCUMENT, ROWS, VIEW
+from discreet.web.pages import basket_views, together_views
 from discreet.web.pages.budget_form import budget, ledger_mark
 from discreet.web.pages.evidence_views import scenarios
 from discreet.web.pages.family_views import families
@@ -31,6 +32,8 @@ from discreet.web.pages.known_policies import with_policies
 from discreet.web.pages.reading_form import reading
 from discreet.web.pages.register_form import register
 from discreet.web.pages.rendering import markup, render
+from discreet.web.pages.walks import WALKS, walk_of
+from discreet.web.pages.walks import bar as told_bar
 from discreet.web.policies import (
     PolicyPart,
     columns_document,
@@ -43,7 +46,8 @@ from discreet.web.policies import (
 )
 from discreet.web.refusals import not_found
 from discreet.web.registers import register_mark
-from discreet.web.service import DOWNLOADS, Service
+from discreet.web.service import Service
+from discreet.web.together import fingerprint_of_members
 
 HEAVIEST = 4.0
 """How much an attribute can matter at most, by the page's slider; a policy file may say more."""
@@ -68,13 +72,15 @@ Content = dict[str, Any]
 
 def file(service: Service, case: Case) -> Content:
     """The first rows, and how the table was read."""
+    offered = basket_views.offered(case)
     if not case.was_read:
-        return {"table": None, "rows": None, **reading(case)}
+        return {"table": None, "rows": None, "offered": offered, **reading(case)}
     rows = case.folder / ROWS
     shown = loads(rows.read_text(encoding="utf-8")) if rows.exists() else {"names": [], "rows": []}
     return {
         "table": columns_document(case)["table"],
         "rows": shown,
+        "offered": offered,
         **reading(case),
     }
 
@@ -123,30 +129,14 @@ def columns(service: Service, case: Case) -> Content:
     }
 
 
-def to_check(case: Case) -> int:
-    """Of how many columns somebody should look at the role."""
-    return sum(uncertain(column.reason) for column in policy_of(case).columns)
-
-
 def verdict(service: Service, case: Case) -> Content:
     """The profile that is judged by, those that can be chosen, and how far reading is before there is a verdict."""
     profile = policy_of(case).profile if case.was_read else ""
     return {
         "profile_name": profile,
-        "profiles": _profiles(),
+        "profiles": profile_titles(),
         "reading_job": None if case.was_read else service.latest(case, "read"),
     }
-
-
-def verdict_words(service: Service, case: Case) -> str:
-    """What the newest verdict on a table says, in words."""
-    done = service.latest(case, "audit", done=True)
-    return "" if done is None else str(service.document(done, VIEW)["words"])
-
-
-@cache
-def _profiles() -> list[tuple[str, str]]:
-    return [(name, load_profile(name).title) for name in profile_names()]
 
 
 def plan(service: Service, case: Case) -> Content:
@@ -246,72 +236,31 @@ def frontier(service: Service, case: Case) -> Content:
 def downloads(service: Service, case: Case) -> Content:
     """What can be downloaded, and whether the bundle is still to become fuller."""
     ready = {kind for kind in service.kinds if service.latest(case, kind, done=True)}
-    available = [what for what, (kind, _, _) in DOWNLOADS.items() if kind in ready]
+    bundle = walk_of(case).bundle
+    available = [what for what, (kind, _, _) in DOWNLOADS.items() if kind in ready and what != bundle]
     tried = service.latest(case, "evidence")
     return {
         "available": available,
         "formats": FORMATS,
+        "bundle": bundle,
         "evidence_comes": tried is not None and tried.active,
     }
 
 
 def bar(service: Service, case: Case) -> Content:
-    """Where one is: the state of every step, and the one thing to do next."""
-    states = {step: _state(service, case, kind) for step, kind in STEP_KINDS.items()}
-    counted = to_check(case) if case.was_read else 0
-    states["columns"] = "none" if not case.was_read else "bad" if policy_problems(case) else "good"
-    return {
-        "steps": [
-            {
-                "name": step.name,
-                "state": states[step.name],
-                "count": counted if step.name == "columns" and states[step.name] == "good" else 0,
-            }
-            for step in STEPS
-        ],
-        "next": _next(service, case),
-        "fine": states["verdict"] == "good",
-        "suggested": opened(service, case),
-    }
+    """Where one is, and where the next thing to do is asked for and shown."""
+    sections = {step.name: step.sections[0] for step in walk_of(case).steps}
+    judged_at = {"table": "jobs/audit", "baskets": "baskets", "tables": "together"}
+    return {**told_bar(service, case), "targets": sections, "judged_at": judged_at[case.shape]}
 
 
-def opened(service: Service, case: Case) -> str:
-    """The step that a page begins with: the verdict, or the file if it could not be read."""
-    job = service.latest(case, "read")
-    return "verdict" if case.was_read or job is None or job.active else "file"
+def members_mark(case: Case) -> object:
+    """Whether roles of the tables that a case holds are still the same."""
+    return (case.shape, fingerprint_of_members(case) if case.members else None)
 
 
-def _state(service: Service, case: Case, kind: str) -> str:
-    """How a kind of job stands: under way, what its newest result says, or that it failed."""
-    job, done = service.latest(case, kind), service.latest(case, kind, done=True)
-    if job is not None and job.active:
-        return "busy"
-    if kind == "read" and case.was_read:
-        return "good"
-    if done is not None:
-        return "old" if service.outdated(case, done) else str(service.document(done, VIEW)["tone"])
-    return "bad" if job is not None and job.state == "failed" else "none"
-
-
-def _next(service: Service, case: Case) -> str:
-    """What to do next: judge, anonymise, or take everything away; nothing while that cannot be done.
-
-    A release is verified once it is there: nobody has to wait for what is tried on it.
-    """
-    if not case.was_read or policy_problems(case):
-        return ""
-    states = {step: _state(service, case, kind) for step, kind in STEP_KINDS.items()}
-    if any(state == "busy" for step, state in states.items() if step != "evidence"):
-        return "wait"
-    if states["verdict"] in ("none", "bad") and service.latest(case, "audit", done=True) is None:
-        return "judge"
-    if states["verdict"] == "old":
-        return "again"
-    return (
-        "anonymize"
-        if service.latest(case, "anonymize", done=True) is None or states["release"] == "old"
-        else "bundle"
-    )
+BAR_KINDS = tuple(sorted({kind for walk in WALKS.values() for kind in walk.kinds.values()} - {"read"}))
+"""The kinds of jobs by which the bar says where one is."""
 
 
 @dataclass(frozen=True)
@@ -344,7 +293,7 @@ class Section:
 SECTIONS: dict[str, Section] = {
     section.name: section
     for section in (
-        Section("bar", None, bar, watches=("audit", "anonymize", "evidence")),
+        Section("bar", None, bar, watches=BAR_KINDS, mark=members_mark),
         Section("file", "read", file, rests="roles"),
         Section("policies", None, policies, rests="roles", others=with_policies),
         Section("columns", None, columns),
@@ -366,6 +315,19 @@ SECTIONS: dict[str, Section] = {
             watches=("anonymize",),
             mark=register_mark,
         ),
+        Section("items", None, basket_views.items, rests="roles"),
+        Section("basket_verdict", "judge-baskets", basket_views.judged),
+        Section("basket_file", "judge-baskets", basket_views.judged),
+        Section("basket_release", "release-baskets", basket_views.released, watches=("judge-baskets",)),
+        Section("together_verdict", "judge-tables", together_views.tables, mark=members_mark),
+        Section("together_file", "judge-tables", together_views.tables, mark=members_mark),
+        Section(
+            "together_release",
+            "release-tables",
+            together_views.judged,
+            watches=("judge-tables",),
+            mark=members_mark,
+        ),
         Section(
             "downloads",
             "report",
@@ -377,46 +339,6 @@ SECTIONS: dict[str, Section] = {
 """All sections. To add one: a template, its words in ``text/``, a line here, and its place in a step."""
 
 
-@dataclass(frozen=True)
-class PageStep:
-    """A step of the page: the sections that it shows, and those behind a question, by the name of the question.
-
-    ``grouped`` are questions behind which there are others: a step stays short.
-    """
-
-    name: str
-    sections: tuple[str, ...]
-    folded: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    grouped: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    @property
-    def questions(self) -> list[str]:
-        """The questions that are seen without asking one, in their order."""
-        inside = {question for several in self.grouped.values() for question in several}
-        return [question for question in (*self.folded, *self.grouped) if question not in inside]
-
-
-STEPS = (
-    PageStep("file", ("file",), {"policy": ("policies",)}),
-    PageStep("columns", ("columns",)),
-    PageStep("verdict", ("verdict",), {"advice": ("advice",)}),
-    PageStep(
-        "release",
-        ("release",),
-        {
-            "prices": ("prices",),
-            "plan": ("plan", "preview"),
-            "frontier": ("frontier",),
-            "families": ("families",),
-            "guarantee": ("budget",),
-        },
-        {"others": ("frontier", "families", "guarantee")},
-    ),
-    PageStep("evidence", ("evidence",), {"register": ("register",)}),
-)
-"""The steps in their order; what is taken away stands below the last two."""
-STEP_KINDS = {"file": "read", "verdict": "audit", "release": "anonymize", "evidence": "evidence"}
-"""The kind of job whose result a step shows."""
 FOLDS = {
     "findings": "verdict",
     "riskiest": "verdict",
@@ -425,6 +347,8 @@ FOLDS = {
     "attacks": "evidence",
     "losses": "evidence",
     "exposure": "evidence",
+    "exposing": "basket_verdict",
+    "labels": "basket_release",
 }
 """Answers that are fetched when somebody asks: the template is ``folds/<name>.html.jinja``, of this section."""
 
@@ -483,7 +407,8 @@ def show_state(service: Service, request: Request, case: Case) -> Response:
     pauses = [SHORT_PAUSE if job.seconds < SHORT_SECONDS else LONG_PAUSE for job in jobs]
     return JSONResponse(
         {
-            "stamps": {name: stamp(service, case, section) for name, section in SECTIONS.items()},
+            "stamps": {name: stamp(service, case, SECTIONS[name]) for name in walk_of(case).sections},
+            "shape": case.shape,
             "progress": {job.id: markup(request, "parts/progress.html.jinja", {"job": job}) for job in jobs},
             "pause": min(pauses, default=None),
         }

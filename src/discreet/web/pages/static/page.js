@@ -287,7 +287,9 @@
     });
     request.send();
   }
-  function renew({ stamps, progress, pause }) {
+  function renew({ stamps, shape, progress, pause }) {
+    // What is taken for something else has other steps.
+    if (shape !== document.getElementById("bar").dataset.shape) return window.location.reload();
     for (const place of document.querySelectorAll("[data-progress]"))
       if (place.dataset.progress in progress) place.innerHTML = progress[place.dataset.progress];
     let current = !document.querySelector(".htmx-request");
