@@ -56,7 +56,9 @@ def together(client: TestClient, service: Service, tables: tuple[str, str]) -> s
 def test_tables_are_judged_together(client: TestClient, service: Service, together: str) -> None:
     page = client.get(f"/case/{together}", headers={"accept-language": "de"}).text
     assert "person → people.person" in page
-    assert "60 Zeilen" in page
+    assert "person, 60 Zeilen" in page
+    # A table is called as it is, also where that is a word.
+    assert ">people</text>" in page
     assert 'id="go-tables"' in page
     found = service.latest(service.cases.get(together), "judge-tables", done=True)
     assert found is not None

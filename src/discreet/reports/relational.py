@@ -107,7 +107,7 @@ def drawing_of_tables(
         else Sentence("{count:,} rows", count=count)
         for name, count in rows.items()
     }
-    wide = 32 + max(max(width_of(name, FONT), width_of(said[name], SMALL)) for name in rows)
+    wide = 44 + max(max(width_of(name, FONT), width_of(said[name], SMALL)) for name in rows)
     across, down = wide + 90, ROW + 70
     drawing = Drawing(across * (max(columns.values()) + 1) - 90, down * (max(depth.values()) + 1) - 70)
     place = {name: (across * columns[name], down * depth[name]) for name in rows}

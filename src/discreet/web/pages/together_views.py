@@ -134,6 +134,7 @@ def tables(service: Service, case: Case) -> Content:
     job = service.latest(case, "judge-tables")
     given = {} if job is None else job.task.parameters.model_dump()
     return {
+        "names": _names(case),
         "listed": listed,
         "schema": schema,
         "profile": given.get("profile") or (schema or {}).get("profile"),
@@ -146,4 +147,9 @@ def tables(service: Service, case: Case) -> Content:
 
 def judged(service: Service, case: Case) -> Content:
     """Whether there is a verdict to release by."""
-    return {"judged": service.latest(case, "judge-tables", done=True) is not None}
+    return {"names": _names(case), "judged": service.latest(case, "judge-tables", done=True) is not None}
+
+
+def _names(case: Case) -> list[str]:
+    """What is never translated, whatever it is called."""
+    return [member.name for member in members_in(case.source)] if case.members else []

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.web.cases import Case, Shape
-from discreet.web.jobs.worker import VIEW
+from discreet.web.jobs.worker import BASKETS, VIEW
 from discreet.web.policies import policy_problems, to_check
 from discreet.web.service import Service
 
@@ -56,7 +56,7 @@ class Walk:
         return ("bar", *inside, "downloads")
 
 
-TABLE = Walk(
+TABLE_WALK = Walk(
     (
         PageStep("file", ("file",), {"policy": ("policies",), "items": ("items",)}),
         PageStep("columns", ("columns",)),
@@ -78,7 +78,7 @@ TABLE = Walk(
     {"file": "read", "verdict": "audit", "release": "anonymize", "evidence": "evidence"},
     "bundle",
 )
-BASKETS = Walk(
+BASKET_WALK = Walk(
     (
         PageStep("file", ("basket_file",)),
         PageStep("verdict", ("basket_verdict",)),
@@ -87,7 +87,7 @@ BASKETS = Walk(
     {"file": "judge-baskets", "verdict": "judge-baskets", "release": "release-baskets"},
     "baskets-bundle",
 )
-TABLES = Walk(
+TABLES_WALK = Walk(
     (
         PageStep("tables", ("together_file",)),
         PageStep("verdict", ("together_verdict",)),
@@ -96,7 +96,11 @@ TABLES = Walk(
     {"tables": "judge-tables", "verdict": "judge-tables", "release": "release-tables"},
     "tables-bundle",
 )
-WALKS: Mapping[Shape, Walk] = {"table": TABLE, "baskets": BASKETS, "tables": TABLES}
+WALKS: Mapping[Shape, Walk] = {
+    "table": TABLE_WALK,
+    "baskets": BASKET_WALK,
+    "tables": TABLES_WALK,
+}
 """The walk of every shape of data. What is taken away stands below the last steps of each."""
 
 
@@ -156,7 +160,10 @@ def _state(service: Service, case: Case, step: str) -> str:
         return "good"
     if done is not None:
         return "old" if service.outdated(case, done) else str(service.document(done, VIEW)["tone"])
-    return "bad" if job is not None and job.state == "failed" else "none"
+    if job is None or job.state != "failed":
+        return "none"
+    # What is no table may be baskets: that is no mistake.
+    return "warn" if kind == "read" and (case.folder / BASKETS).exists() else "bad"
 
 
 def _next(service: Service, case: Case) -> str:
