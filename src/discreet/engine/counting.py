@@ -17,7 +17,7 @@ from discreet.engine.relations import SqlRelations
 from discreet.errors import InvalidParameter, UnreadableInput, UnsuitableColumn
 from discreet.sentences import Sentence
 from discreet.table import Column, DataType, Domain, Table
-from discreet.table.domain import LARGEST_NUMBER
+from discreet.table.domain import LARGEST_NUMBER, SMALLEST_NUMBER
 from discreet.types import BoolArray, FloatArray, IntArray
 
 MANY_ROWS = 1_000_000
@@ -387,16 +387,17 @@ class Counting(SqlRelations):
 
 
 def _domain(column: Column, values: pa.Array, *, has_null: bool) -> Domain:
-    """The domain of a column with these values, none of which may be infinite or so large that its square is."""
+    """The domain of a column with these values, none of which may be infinite, or so large or small that its square is no number."""
     if column.storage == "float":
         numbers = np.abs(values.to_numpy(zero_copy_only=False))
         told = Sentence("column {column!r} holds infinite values", column=column.name)
         if np.isfinite(numbers).all():
             told = Sentence(
-                "column {column!r} holds numbers of more than 150 digits, with which nobody can reckon",
+                "column {column!r} holds numbers beyond 10^100, or other than 0 and nearer to it than 10^-100, "
+                "with which nobody can reckon",
                 column=column.name,
             )
-        if (numbers > LARGEST_NUMBER).any():
+        if ((numbers > LARGEST_NUMBER) | (numbers < SMALLEST_NUMBER) & (numbers != 0)).any():
             raise UnsuitableColumn(
                 told, remedy="replace them by a number or leave them empty before the audit"
             )

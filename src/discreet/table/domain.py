@@ -20,8 +20,8 @@ from discreet.types import FloatArray, IntArray
 
 NULL_SIGN = "∅"
 """How a null prints where it has to be named: among values, in sets and in recipes."""
-LARGEST_NUMBER = 1e150
-"""Larger numbers have no square."""
+LARGEST_NUMBER, SMALLEST_NUMBER = 1e100, 1e-100
+"""The squares of other numbers, of their differences and sums of these may be infinite, or nothing where something is."""
 KEPT_LABELS = 10_000
 """Of so many values the labels are kept: searches ask for them a thousand times."""
 LEAST_BANDS, MOST_BANDS = 3, 10_000
@@ -255,4 +255,5 @@ def _number(value: object) -> float:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return math.nan
-    return number if abs(number) <= LARGEST_NUMBER and "_" not in str(value) else math.nan
+    usual = number == 0 or SMALLEST_NUMBER <= abs(number) <= LARGEST_NUMBER
+    return number if usual and "_" not in str(value) else math.nan

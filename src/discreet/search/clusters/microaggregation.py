@@ -257,8 +257,6 @@ def sse_sst(classes: EquivalenceClasses, owner: AnyIntArray, *, ordinal: Sequenc
     >>> classes = EquivalenceClasses.from_columns({"x": [1, 3, 5, 7]})
     >>> sse_sst(classes, np.array([0, 0, 1, 1]))
     0.2
-    >>> sse_sst(EquivalenceClasses.from_columns({"x": [0.0, 5e-324]}), np.array([0, 0]))
-    nan
     """
     within, attributes = 0.0, 0
     for domain, codes in zip(classes.attributes, classes.codes, strict=True):
@@ -268,10 +266,9 @@ def sse_sst(classes: EquivalenceClasses, owner: AnyIntArray, *, ordinal: Sequenc
         values = numbers[codes]
         known = ~np.isnan(values)
         seen, weight, group = values[known], classes.records[known], owner[known]
-        total = weight @ (seen - np.average(seen, weights=weight)) ** 2 if len(seen) else 0.0
-        # Also where the squares of differences are too small to be numbers.
-        if not total:
+        if not len(seen) or seen.min() == seen.max():
             continue
+        total = weight @ (seen - np.average(seen, weights=weight)) ** 2
         count = np.bincount(group, weights=weight)
         mean = np.bincount(group, weights=weight * seen) / np.maximum(count, 1)
         within += float(weight @ (seen - mean[group]) ** 2 / total)
