@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 import duckdb
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -432,6 +433,16 @@ def test_intervals_of_a_frame_are_generalised_to_intervals() -> None:
 def test_intervals_that_are_no_categories_come_back_as_their_texts() -> None:
     frame = odd(pd.arrays.IntervalArray.from_tuples([(age // 10 * 10, age // 10 * 10 + 10) for age in AGES]))
     assert set(discreet.read(frame).to_native()["age"]) == {"(30, 40]", "(40, 50]"}
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pl.LazyFrame])
+def test_a_frame_of_narwhals_is_the_one_that_it_stands_for(kind: type) -> None:
+    wrapped = nw.from_native(kind({"age": AGES, "ill": ["flu", "cold", "gout"] * 4}))
+    assert type(discreet.read(wrapped).to_native()) is kind
+    assert (
+        len(discreet.record_risks(wrapped, {"columns": {"age": {"role": "quasi-identifier"}}}).to_arrow())
+        == 12
+    )
 
 
 def test_labels_of_several_levels_come_back() -> None:

@@ -323,6 +323,10 @@ def test_files_that_are_none(engine: DuckDBEngine, tmp_path: Path) -> None:
 def test_things_that_are_no_tables(engine: DuckDBEngine) -> None:
     with pytest.raises(UnreadableInput, match="type int is not a table"):
         read(5, engine=engine)  # type: ignore[arg-type]
+    with pytest.raises(UnreadableInput, match="type type is not a table"):
+        read(pa.Table, engine=engine)  # type: ignore[arg-type]
+    with pytest.raises(UnreadableInput, match="type type is not a table"):
+        read(pd.DataFrame, engine=engine)  # type: ignore[arg-type]
     with pytest.raises(InvalidParameter, match="rows is 0"):
         read(TABLE, rows=0, engine=engine)
     with pytest.raises(UnreadableInput, match="two columns called 'ID'"):

@@ -102,7 +102,8 @@ def read(
 
 
 def _opened(source: object, options: ReadOptions, engine: Engine | None) -> Table:
-    """A database, a file or a frame as a table."""
+    """A database, a file or a frame as a table; of a frame of narwhals the one that it stands for."""
+    source = nw.to_native(source, pass_through=True)
     address = database_address(source) if isinstance(source, str) else None
     if address is not None and address.kind == "postgresql":
         if engine is not None:
@@ -153,6 +154,8 @@ def _batches(source: object) -> tuple[pa.RecordBatchReader, str]:
         return source.to_reader(), "arrow"
     if type(source).__module__.split(".")[0] in ("duckdb", "_duckdb"):
         return _duckdb_batches(source), "duckdb"
+    if isinstance(source, type):  # such as DataFrame itself, which has what its frames have
+        raise _no_table(source)
     check_names(_names(source), "the frame")
     try:
         frame = nw.from_native(source)  # type: ignore[call-overload]
@@ -213,7 +216,11 @@ def _exchanged(source: object) -> pa.RecordBatchReader:
             ),
             remedy="convert it to a pandas, polars or pyarrow table first",
         ) from None
-    raise UnreadableInput(
+    raise _no_table(source)
+
+
+def _no_table(source: object) -> UnreadableInput:
+    return UnreadableInput(
         Sentence("an object of type {name} is not a table", name=type(source).__name__),
         remedy="pass a path, or a pandas, polars, pyarrow or DuckDB table",
     )

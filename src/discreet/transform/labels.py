@@ -338,8 +338,8 @@ def _open(text: str, meant: Interval, extremes: tuple[float, float]) -> str:
 
     >>> _open("[64, 107]", Interval(64, 107), (17, 107)), _open("[17, 20)", Interval(17, 20, True, False), (17, 107))
     ('>= 64', '< 20')
-    >>> _open("[17, 110]", Interval(17, 110), (17, 107))
-    '*'
+    >>> _open("[17, 110]", Interval(17, 110), (17, 107)), _open("[01000, 01002]", Interval(1000, 1002), (1000, 1011))
+    ('*', '<= 01002')
     """
     reached = _reached(meant)
     low = -math.inf if reached[0] <= extremes[0] else meant.low
@@ -348,8 +348,14 @@ def _open(text: str, meant: Interval, extremes: tuple[float, float]) -> str:
         return text
     if math.isinf(low) and math.isinf(high):
         return ROOT
+    if _PADDED.match(text):
+        # A code of so many digits keeps its zeros.
+        first, _, last = text[1:-1].partition(", ")
+        return f">= {first}" if math.isinf(high) else f"<= {last}"
     return str(Interval(low, high, meant.closed_low, meant.closed_high, meant.unit))
 
+
+_PADDED = re.compile(r"\[0\d+, \d+\]$")
 
 SAME_MOMENT = 1e-9
 """So many days apart, less than a thousandth of a second, two moments are one."""
