@@ -262,6 +262,21 @@ def test_only_a_seed_makes_chance_repeatable(entry: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("entry", "name"),
+    [
+        ({"method": "permutation", "columns": ["age"], "together": "no"}, "together"),
+        ({"method": "additive-noise", "columns": ["age"], "rescale": 0}, "rescale"),
+        ({"method": "condensation", "columns": ["age"], "dynamic": "maybe"}, "dynamic"),
+        ({"method": "date-shift", "columns": ["day"], "weekdays": 1}, "weekdays"),
+    ],
+    ids=lambda given: given if isinstance(given, str) else given["method"],
+)
+def test_what_is_true_or_false_takes_no_word(entry: dict[str, Any], name: str) -> None:
+    with pytest.raises(InvalidParameter, match=f"{name} of .* is neither true nor false"):
+        make_step(entry)
+
+
+@pytest.mark.parametrize(
     ("entry", "told"),
     [
         ({"method": "rank-swop", "columns": ["age"]}, "did you mean 'rank-swap'"),

@@ -62,6 +62,9 @@ class Perturbation(ABC):
             raise InvalidParameter(
                 Sentence("{step} names a column twice", step=self.id), remedy="name each column once"
             )
+        for parameter in dataclasses.fields(self):
+            if isinstance(parameter.default, bool):
+                need_flag(self.id, parameter.name, getattr(self, parameter.name))
         self.check()
 
     def check(self) -> None:  # noqa: B027  # a step may have no further parameters
@@ -160,6 +163,15 @@ def need_choice(step: str, name: str, given: object, choices: Sequence[str]) -> 
         raise InvalidParameter(
             Sentence("{name} of {step} is no choice that it has", name=name, step=step),
             remedy=Sentence("choose one of: {choices}", choices=tuple(choices)),
+        )
+
+
+def need_flag(step: str, name: str, given: object) -> None:
+    """A parameter that is true or false; a word such as "no" would count as true."""
+    if not isinstance(given, bool):
+        raise InvalidParameter(
+            Sentence("{name} of {step} is neither true nor false", name=name, step=step),
+            remedy=Sentence("write {name} = true or {name} = false", name=name),
         )
 
 

@@ -114,10 +114,6 @@ class Condensation(_OfNumbers):
 
     def check(self) -> None:
         need_number(self.id, "k", self.k, above=2, allow=True)
-        if not isinstance(self.dynamic, bool):
-            raise InvalidParameter(
-                Sentence("dynamic of {step} must be true or false", step=self.id), remedy="correct it"
-            )
         if not isinstance(self.k, int):
             raise InvalidParameter(
                 Sentence("k of {step} must be a whole number", step=self.id), remedy="correct it"
