@@ -206,6 +206,9 @@ def test_what_stands_far_down_decides_as_well(engine: Engine, tmp_path: Path) ->
         "month first": ("03/04/2020", "04/13/2020"),
         "either": ("03/04/2020", "04/04/2020"),
         "no such day": ("2020-02-28", "2020-02-31"),
+        "amount": ("$7", "-$7,000"),
+        "share": ("7%", "0.5%"),
+        "currencies": ("$7", "€7"),
     }
     first, last = zip(*columns.values(), strict=True)
     file = tmp_path / "people.tsv"
@@ -221,14 +224,24 @@ def test_what_stands_far_down_decides_as_well(engine: Engine, tmp_path: Path) ->
         "month first": ("date", "date"),
         "either": ("nominal", "text"),
         "no such day": ("nominal", "text"),
+        "amount": ("integer", "integer"),
+        "share": ("continuous", "float"),
+        "currencies": ("nominal", "text"),
     }
 
 
 def test_decimal_comma_with_marks_stays_numeric(engine: Engine, tmp_path: Path) -> None:
     file = tmp_path / "people.csv"
-    file.write_text("pay;size\n1.250,5;1,75\n?;1,8\n900,25;0,5\n", encoding="utf-8")
+    file.write_text(
+        "pay;size;rent\n1.250,5;1,75;1.250,50 €\n?;1,8;310,00 €\n900,25;0,5;900 €\n", encoding="utf-8"
+    )
     table = read(file, engine=engine)
-    assert kinds(table) == {"pay": ("continuous", "text"), "size": ("continuous", "float")}
+    assert kinds(table) == {
+        "pay": ("continuous", "text"),
+        "size": ("continuous", "float"),
+        "rent": ("continuous", "float"),
+    }
+    assert values(table, "rent") == [310.0, 900.0, 1250.5]
     assert values(table, "pay") == ["900.25", "1250.5", "?"]
     assert values(table, "size") == [0.5, 1.75, 1.8]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import itertools
 from dataclasses import replace
 
@@ -193,6 +194,19 @@ def test_numbers_come_together_with_their_neighbours_only() -> None:
     problem = make_problem(classes, [ladder], [KAnonymity(2)])
     steps = grown(problem, np.array([0, 1, 1, 0])).ladders[0].steps
     assert steps[1].labels == ("1", "[2, 3]", "4")
+
+
+def test_what_is_wider_than_a_month_ends_where_months_do() -> None:
+    days = [datetime.date(2023, 1, 1) + datetime.timedelta(days=d) for d in range(0, 720, 3)]
+    classes = EquivalenceClasses.from_columns({"x": days})
+    ladder = replace(learn(classes.attributes[0]).ladder(classes.attributes[0]), assumed=LEARNED)
+    problem = make_problem(classes, [ladder], [KAnonymity(2)])
+    groups = np.arange(len(days)) // 7
+    fine = grown(problem, groups).ladders[0]
+    for step in fine.steps:
+        if len(step.labels) < 20:
+            first = {int(step.codes[i]): days[i] for i in reversed(range(len(days)))}
+            assert all(day.day <= 3 for day in first.values())
 
 
 # ── time ─────────────────────────────────────────────────────────────────────────────────────────────

@@ -53,6 +53,8 @@ def content(path: Path, **options: object) -> tuple[tuple[str, ...], list[list[o
         ("", ",,\nall numbers are rounded,,\n"),
         ("Residents\n\n", "\n* estimated\nSource: the register\n"),
         ("Residents,,\n", ",,\nSource: the register,,\n"),
+        ("", "Total,101,\n"),
+        ("", "\nSumme:,101,\nSource: the register\n"),
     ],
 )
 def test_titles_and_notes_are_no_rows(tmp_path: Path, before: str, after: str) -> None:
@@ -128,6 +130,8 @@ def test_headers_of_two_lines(tmp_path: Path, lines: list[str], names: tuple[str
         [list(NAMES), *ROWS],
         [["Residents"], [], list(NAMES), *ROWS],
         [list(NAMES), *ROWS, [], ["Source: the register"], ["made up"]],
+        [list(NAMES), *ROWS, [], ["Summe", 101], ["Quelle: Register"]],
+        [list(NAMES), *ROWS, ["Total", 101]],
         [["", "", "", ""], *[["", *row] for row in [list(NAMES), *ROWS]]],
         [["who", "", "where"], list(NAMES), *ROWS],
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from discreet.errors import GoalUnreachable
 from discreet.policy.plan import Plan
 from discreet.policy.policy import Policy
 from discreet.privacy import KAnonymity, TCloseness
-from discreet.release.prices import foresee, prices
+from discreet.release.prices import ColumnPrice, Prices, demanding, foresee, prices, too_many_columns
 
 
 def people(rows: int = 300) -> dict[str, list[object]]:
@@ -170,3 +171,26 @@ def test_a_column_that_nobody_minds_may_be_all_that_is_left() -> None:
     )
     told = prices(EquivalenceClasses.from_columns(people), policy, plan=Plan(weights={"age": 0.0}))
     assert {price.column for price in told.columns} == {"sex", "age"}
+
+
+@pytest.mark.parametrize("values", ["abcdefgh", "aaabbbcd", "aaaaabcd", "aabbccdd"])
+@pytest.mark.parametrize("t", [0.3, 0.5])
+def test_no_smaller_group_is_near_the_table(values: str, t: float) -> None:
+    """What a sensitive attribute is said to need, beside all groups that there are."""
+    classes = EquivalenceClasses.from_columns({"x": ["same"] * 8}, sensitive={"pay": list(values)})
+    (told,) = demanding(classes, [TCloseness(t, "pay")])
+    least = int(told.split("at least ")[1].split()[0])
+
+    def distance(group: tuple[str, ...]) -> float:
+        return sum(max(0.0, group.count(v) / len(group) - values.count(v) / 8) for v in set(values))
+
+    near = [size for size in range(1, 9) for group in combinations(values, size) if distance(group) <= t]
+    assert min(near) >= least
+    assert values != "abcdefgh" or min(near) == least
+
+
+def test_many_columns_of_which_none_is_dear_are_told() -> None:
+    columns = tuple(ColumnPrice(f"q{i}", 0.85, 0.85) for i in range(45))
+    (advice,) = too_many_columns(0.85, 1300, Prices(0.8, columns))
+    assert "45 quasi-identifiers are many for 1,300 people, and no single one" in advice
+    assert too_many_columns(0.85, 1300, Prices(0.8, columns[:4])) == []

@@ -339,3 +339,17 @@ def test_an_unrecognised_column_of_a_small_table_with_few_values_is_kept_as_a_qu
         pa.table({"xq": chance.integers(0, 14, 200).astype(str), "age": chance.integers(20, 80, 200)})
     )
     assert "xq" in policy.quasi_identifiers
+
+
+def test_answers_on_a_scale_are_what_nobody_should_learn() -> None:
+    for answers in (["agree", "disagree", "neutral"], ["nie", "manchmal", "oft", "immer"]):
+        column = suggest(beside_ages("Q1", answers)).column("Q1")
+        assert column is not None
+        assert column.role == "sensitive"
+
+
+def test_sensitive_texts_that_all_differ_are_left_out() -> None:
+    rows = 80
+    texts = [f"pay of {i} after review {7 * i}" for i in range(rows)]
+    policy = suggest(pa.table({"salary": texts, "age": [20 + i % 50 for i in range(rows)]}))
+    assert policy.direct_identifiers == ("salary",)

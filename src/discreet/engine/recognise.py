@@ -41,7 +41,8 @@ class Reading:
     cast: str
     pattern: str
     written: Literal[".", ",", ""] = "."
-    drop: str = ""
+    drop: tuple[str, ...] = ()
+    """What is left out before: signs that group digits, signs of currencies, a zone of time."""
     parts: tuple[int, int, int] | None = None
     """Where year, month and day stand in a date that ``sign`` divides."""
     sign: str = ""
@@ -56,8 +57,8 @@ class Reading:
         if self.parts is not None:
             year, month, day = (f"split_part({value}, '{self.sign}', {part})" for part in self.parts)
             return f"({year} || '-' || lpad({month}, 2, '0') || '-' || lpad({day}, 2, '0'))"
-        if self.drop:
-            value = f"replace({value}, '{self.drop}', '')"
+        for sign in self.drop:
+            value = f"replace({value}, '{sign}', '')"
         return f"replace({value}, ',', '.')" if self.written == "," else value
 
 
@@ -69,21 +70,43 @@ def _date(sign: str, order: str) -> Reading:
     return Reading("date", "DATE", pattern, written="", parts=places, sign=sign)
 
 
+CURRENCIES = ("$", "€", "£", "¥", "EUR", "USD", "CHF", "%")
+
+
+def _amounts(sign: str) -> tuple[Reading, ...]:
+    """Amounts with a sign before or behind them, as $64,566 and 1.234,50 €: whole ones, and with decimals."""
+    marked = "".join(f"[{letter}]" for letter in sign)
+    readings = []
+    for point, group in ((".", ","), (",", ".")):
+        whole = f"([1-9][0-9]{{0,2}}([{group}][0-9]{{3}}){{1,4}}|0|[1-9][0-9]{{0,14}})"
+        written: Literal[".", ","] = "." if point == "." else ","
+        drop = (sign, " ", "\u00a0", group)
+        kinds: tuple[tuple[DataType, str, str], ...] = (
+            ("integer", "BIGINT", whole),
+            ("continuous", "DOUBLE", f"{whole}([{point}][0-9]+)?"),
+        )
+        for type, cast, number in kinds:
+            pattern = f"-?({marked}[ \u00a0]?-?{number}|{number}[ \u00a0]?{marked})"
+            readings.append(Reading(type, cast, pattern, written=written, drop=drop))
+    return tuple(readings)
+
+
 MOMENT = r"[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}[ T]([01][0-9]|2[0-3]):[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?"
 DAY_OR_MONTH_FIRST = (_date("/", "dmy"), _date("/", "mdy"))
 """Both are usual: where all values of a column allow both, it stays text and nothing is guessed."""
 READINGS = (
     Reading("integer", "BIGINT", r"-?(0|[1-9][0-9]{0,17})", written=""),
     Reading("continuous", "DOUBLE", r"-?(0|[1-9][0-9]{0,14})?([.][0-9]+)?([eE][-+]?[0-9]{1,2})?"),
-    Reading("continuous", "DOUBLE", r"-?(0|[1-9][0-9]{0,2}(,[0-9]{3}){0,4})([.][0-9]+)?", drop=","),
+    Reading("continuous", "DOUBLE", r"-?(0|[1-9][0-9]{0,2}(,[0-9]{3}){0,4})([.][0-9]+)?", drop=(",",)),
     Reading("continuous", "DOUBLE", r"-?(0|[1-9][0-9]{0,14})(,[0-9]+)?", written=","),
     Reading(
-        "continuous", "DOUBLE", r"-?(0|[1-9][0-9]{0,2}([.][0-9]{3}){0,4})(,[0-9]+)?", written=",", drop="."
+        "continuous", "DOUBLE", r"-?(0|[1-9][0-9]{0,2}([.][0-9]{3}){0,4})(,[0-9]+)?", written=",", drop=(".",)
     ),
+    *(reading for sign in CURRENCIES for reading in _amounts(sign)),
     Reading("date", "DATE", r"[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}", written=""),
     Reading("date", "TIMESTAMP", MOMENT, written=""),
     *(
-        Reading("date", "TIMESTAMP", rf"{MOMENT}{re.escape(end)}", written="", drop=end)
+        Reading("date", "TIMESTAMP", rf"{MOMENT}{re.escape(end)}", written="", drop=(end,))
         for end in ("Z", "+00:00", "+0000", " UTC")
     ),
     _date(".", "dmy"),

@@ -12,7 +12,7 @@ from python_calamine import CalamineError, CalamineWorkbook
 
 from discreet.engine.limits import check_spreadsheet
 from discreet.engine.sniff.format import refuse_contradiction
-from discreet.engine.sniff.layout import NOTE, heading, stand_apart
+from discreet.engine.sniff.layout import NOTE, heading, is_total, stand_apart
 from discreet.engine.sniff.values import holds_names
 from discreet.errors import EmptyTable, InvalidParameter, UnreadableInput
 from discreet.sentences import Sentence
@@ -148,12 +148,15 @@ def _table(path: Path, name: str, why: str, rows: list[Cells], options: ReadOpti
 
 
 def _without_notes(cells: list[Cells], numbers: list[int]) -> tuple[list[Cells], list[int]]:
-    """Rows and their numbers without the single texts at the end, from one that opens like a note or follows a gap on."""
+    """Rows and their numbers without totals and single texts at the end, from one that opens like these or follows a gap on."""
     width = len(cells[0])
     end = start = len(cells)
-    while start > 2 and (text := _lone_text(cells[start - 1], width)):
+    while start > 2:
+        total, text = is_total(_texts(cells[start - 1])), _lone_text(cells[start - 1], width)
+        if not total and not text:
+            break
         start -= 1
-        if NOTE.match(text) or numbers[start] > numbers[start - 1] + 1:
+        if total or NOTE.match(text) or numbers[start] > numbers[start - 1] + 1:
             end = start
     return cells[:end], numbers[:end]
 

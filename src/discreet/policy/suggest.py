@@ -195,12 +195,16 @@ def _role(
                 rows=rows,
             ),
         )
-    if finding is not None:
-        said = Sentence("{kind}: {why}", kind=Sentence(finding.kind.title), why=Sentence(finding.reason))
-        return finding.kind.role, said
     # Numbers among empty cells are kept as texts; what names a person has no fractions.
     text = profile.column.storage == "text" and profile.column.type != "continuous"
-    if text and profile.distinct_share > 0.95 and profile.rows >= 50:
+    own_texts = text and profile.distinct_share > 0.95 and profile.rows >= 50
+    if finding is not None:
+        said = Sentence("{kind}: {why}", kind=Sentence(finding.kind.title), why=Sentence(finding.reason))
+        if finding.kind.role == "sensitive" and own_texts and not profile.column.numeric:
+            alone = "{said}; but these are texts, and different in nearly every row: one may name a person, and no group shares any"
+            return "direct-identifier", Sentence(alone, said=said)
+        return finding.kind.role, said
+    if own_texts:
         return "direct-identifier", "text that is different in nearly every row, so it may name a person"
     # Of very many rows distinct values are estimated.
     different = profile.distinct_share > 0.95 if profile.approximate else profile.distinct == profile.rows

@@ -21,7 +21,7 @@ from discreet.release.codebook import make_codebook
 from discreet.release.constraints import measure_constraints
 from discreet.release.perturb import PerturbedTable
 from discreet.release.prepare import count_classes
-from discreet.release.prices import PriceSearch, too_many_columns
+from discreet.release.prices import PriceSearch, demanding, too_many_columns
 from discreet.release.release import Release
 from discreet.release.removed import GUARD, IDENTIFIER, PERSON, removed_columns
 from discreet.release.representation import erased_categories, representation_note
@@ -108,6 +108,7 @@ def make_release(
     notes += (*_told(solution.chosen.method, recoding, plan, stand_ins), *(r.note for r in rules if r.note))
     if (loss := leaf_share_loss(recoding)) > MUCH:
         progress("what each column costs")
+        notes += tuple(demanding(recoding.classes, solution.models))
         notes += tuple(too_many_columns(loss, recoding.classes.total_persons, price_search.of_columns()))
     counting = _remaining(named, values, gone.keys() - {policy.person, *policy.guards})
     remaining = counting.without(gone.keys() - set(policy.guards))

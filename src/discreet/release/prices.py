@@ -13,7 +13,7 @@ from discreet.classes import EquivalenceClasses
 from discreet.errors import GoalUnreachable
 from discreet.policy import Policy
 from discreet.policy.plan import Plan
-from discreet.privacy import PrivacyModel
+from discreet.privacy import PrivacyModel, TCloseness
 from discreet.release.prepare import Preparation, as_shown, prepare
 from discreet.release.profile import load_profile, profile_names
 from discreet.release.requirements import extended_goals, goals, limit_models
@@ -33,6 +33,10 @@ MOST_NAMES = 4
 WORTH_TELLING = 0.01
 """So much less must be lost without a column for the advice to leave it out."""
 MOST_TOLD = 5
+MANY_COLUMNS = 8
+"""From so many quasi-identifiers on they are too many, also where none costs much beside the others."""
+VERY_LARGE = 0.05
+"""A sensitive attribute is told that wants groups of more than this share of the records."""
 METHOD = "Mondrian with cuts between values"
 
 
@@ -334,8 +338,41 @@ def _recoding(
     return recoding if clock.now() < end and recoding.kept.any() else None
 
 
+def demanding(classes: EquivalenceClasses, models: Sequence[PrivacyModel]) -> list[str]:
+    """Sensitive attributes that want very large groups whatever is done, as a sentence each.
+
+    Between values without an order a group is at least 1 − c from the table, where c is the share of the table that has one
+    of the group's values: n records have n values at most, so that t-closeness needs as many records as values that cover 1 − t.
+
+    >>> from discreet.privacy import TCloseness
+    >>> paid = EquivalenceClasses.from_columns({"sex": ["f", "m"] * 50}, sensitive={"pay": [f"${i}" for i in range(100)]})
+    >>> print(*demanding(paid, [TCloseness(0.5, "pay")]))
+    'pay' has 100 values without an order, so that every group needs at least 50 records (t-closeness 0.5): leave it out, give it broader values, or name its type if it has an order
+    """
+    told: list[str] = []
+    for model in models:
+        if not isinstance(model, TCloseness) or model.distance != "equal":
+            continue
+        covered = np.cumsum(np.sort(classes.histogram(model.sensitive).totals)[::-1])
+        least = int(np.searchsorted(covered, (1 - model.t) * covered[-1] - 1e-9)) + 1
+        if least > VERY_LARGE * covered[-1]:
+            told.append(
+                Sentence(
+                    "{column!r} has {values:,} values without an order, so that every group needs at least {least:,} records "
+                    "(t-closeness {t}): leave it out, give it broader values, or name its type if it has an order",
+                    column=model.sensitive,
+                    values=len(covered),
+                    least=least,
+                    t=model.t,
+                )
+            )
+    return told
+
+
 def too_many_columns(loss: float, people: int, told: Prices) -> list[str]:
     """What to tell where more than half of the detail is lost: which columns to leave out, or that time or shape did it.
+
+    Of very many columns no single one does it.
 
     >>> print(*too_many_columns(0.6, 1000, Prices(0.6, (ColumnPrice("zip", 0.58, 0.31), ColumnPrice("sex", 0.6, 0.6)))))
     60% of the detail is lost: 2 quasi-identifiers are many for 1,000 people; leave out what you need least (drop_attributes): without zip the loss of the others falls from 58% to 31%
@@ -362,8 +399,19 @@ def too_many_columns(loss: float, people: int, told: Prices) -> list[str]:
         for price in told.columns
         if price.loss_without is not None and price.loss_with - price.loss_without >= WORTH_TELLING
     ]
-    if not worth:
+    if not worth and len(told.columns) < MANY_COLUMNS:
         return []
+    if not worth:
+        return [
+            Sentence(
+                "{loss:.0%} of the detail is lost: {columns} quasi-identifiers are many for {people:,} people, and no single "
+                "one makes the difference; call those sensitive that nobody else knows (they stay as they are), or leave several "
+                "out (drop_attributes)",
+                loss=loss,
+                columns=len(told.columns),
+                people=people,
+            )
+        ]
     return [
         Sentence(
             "{loss:.0%} of the detail is lost: {columns} quasi-identifiers are many for {people:,} people; leave out what "

@@ -21,6 +21,12 @@ NOTE = re.compile(
     |["'\s]*[*†‡©]""",
     re.IGNORECASE | re.VERBOSE,
 )
+TOTAL = re.compile(
+    r"""["'\s]*(?:summen?|(?:gesamt|end)summe|gesamt|insgesamt|zwischensumme|durchschnitt|mittelwert|anzahl
+    |(?:sub|grand\ )?totals?|sum|average|mean|count)\s*:?["'\s]*""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What a row of totals opens with."""
 
 
 @dataclass(frozen=True)
@@ -98,27 +104,49 @@ def endings(text: str) -> list[int]:
 
     >>> endings("a,b\n1,2\n\nSource: register\n"), endings("a,b\n1,2\n3\n")
     ([2], [])
+    >>> endings("a,b,c\n1,2,3\nTotal,1,\n")
+    [1]
     """
     lines = LINE.findall(text)
     ends, opened = [], True
     for count, line in enumerate(reversed(lines[-MOST_LINES - 1 :]), start=1):
         empty = EMPTY.fullmatch(line) is not None
-        opened = opened and (empty or NOTE.match(line) is not None)
+        opened = opened and (empty or _opens(line))
         before = lines[-count - 1] if count < len(lines) else ""
-        if not empty and opened and not NOTE.match(before) and not EMPTY.fullmatch(before):
+        if not empty and opened and not _opens(before) and not EMPTY.fullmatch(before):
             ends.append(count)
         if empty and count > 1 and EMPTY.fullmatch(lines[-count + 1]) is None:
             ends.append(count)
     return sorted(set(ends))
 
 
+def _opens(line: str) -> bool:
+    """Whether a line begins as notes or rows of totals do."""
+    return (
+        NOTE.match(line) is not None or TOTAL.fullmatch(re.split(r"[,;\t|]", line, maxsplit=1)[0]) is not None
+    )
+
+
+def is_total(row: Sequence[str]) -> bool:
+    """Whether a row holds totals: it says so at its left, all else is numbers, and cells are empty that rows fill.
+
+    >>> is_total(["Summe", "640", ""]), is_total(["Total", "red", ""]), is_total(["Total", "640"])
+    (True, False, False)
+    """
+    first, *others = _texts(row) or [""]
+    filled = [cell for cell in others if cell]
+    return TOTAL.fullmatch(first) is not None and len(filled) < len(others) and all(map(is_number, filled))
+
+
 def stand_apart(rows: Sequence[Sequence[str]], width: int) -> bool:
-    """Whether records are titles or notes and no rows of a table: fewer fields than it has, or one text and no more.
+    """Whether records are titles, notes or totals and no rows of a table: fewer fields than it has, or one text and no more.
 
     >>> stand_apart([["Source: register"], []], 2), stand_apart([["Eve", ""]], 2), stand_apart([["17"]], 2)
     (True, False, False)
     """
     for row in rows:
+        if is_total(row):
+            continue
         texts = [cell for cell in _texts(row) if cell]
         if any(map(is_number, texts)) and len(texts) == 1:
             return False

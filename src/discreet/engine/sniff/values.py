@@ -24,6 +24,7 @@ _DOT_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+")
 _COMMA_THEN_DOT = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+\.\d*")
 _DOT_THEN_COMMA = re.compile(r"[+-]?[1-9]\d{0,2}(?:\.\d{3})+,\d*")
 _APOSTROPHES = re.compile(r"[+-]?[1-9]\d{0,2}(?:'\d{3})+(?:[.,]\d*)?")
+_SIGNS = re.compile(r"^-?(?:[$€£¥]|EUR|USD|CHF)\s?|\s?(?:[$€£¥%]|EUR|USD|CHF)$")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _DIGITS = re.compile(r"\d+")
@@ -241,8 +242,10 @@ def number_marks(
     (',', '')
     >>> number_marks([{"3,913.23", "4"}], delimiter=",", decimal=None)[::2]
     ('.', ',')
+    >>> number_marks([{"1.250,00 €", "310,50 €"}], delimiter=";", decimal=None)[::2]
+    (',', '.')
     """
-    marks = [_column_marks(column) for column in columns]
+    marks = [_column_marks({_SIGNS.sub("", cell) for cell in column}) for column in columns]
     commas = sum("decimal ," in m for m in marks)
     dots = sum("decimal ." in m for m in marks)
     mark: Decimal

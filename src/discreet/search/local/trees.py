@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 
 from discreet.search.local.finer import finely, is_missing, partition_step, steered_by_levels
 from discreet.search.problem import Problem
@@ -13,6 +14,8 @@ from discreet.types import BoolArray, FloatArray, IntArray
 
 MOST_NODES = 256
 """A tree is grown from so many nodes at most; of more values from groups of them, as the halving has them."""
+LEAST_PERIODS = 12
+"""Trees of dates are grown from months, quarters or years, the finest of these of which there are so many at least."""
 THRIFT = 2.0
 """How much a node that covers many values has to be worth, unless another thrift is tried."""
 MOST_MEMBERSHIPS = 4_000_000
@@ -40,7 +43,7 @@ def grown(
     halved = halved or finely(problem)
     for ladder, fine, codes in zip(problem.ladders, halved.ladders, problem.classes.codes, strict=True):
         if ladder.assumed == LEARNED and ladder.height and ladder.domain.size > 2:
-            below = _start(fine)
+            below = _start(fine, ladder)
             members = np.zeros((len(records), len(below[-1].labels)), dtype=bool)
             members[group, below[-1].codes[codes[at]]] = True
             fine = replace(
@@ -50,10 +53,21 @@ def grown(
     return replace(problem, ladders=tuple(ladders))
 
 
-def _start(ladder: Ladder) -> tuple[Step, ...]:
-    """The lowest levels of a ladder, up to the first that has few enough nodes."""
-    first = next(at for at, step in enumerate(ladder.steps) if len(step.labels) <= MOST_NODES)
-    return ladder.steps[: first + 1]
+def _start(fine: Ladder, ladder: Ladder) -> tuple[Step, ...]:
+    """The lowest levels of a finer ladder, up to the first that has few enough nodes.
+
+    Of dates, up to the first level of the calendar with few enough and not too few: whatever is wider ends where a period
+    does, as ``<= 2023-06-30``, and nobody reads the days of other people off the ends.
+    """
+    counts = {at: len(step.labels) for at, step in enumerate(fine.steps) if len(step.labels) <= MOST_NODES}
+    first = min(counts)
+    if pa.types.is_temporal(ladder.domain.values.type):
+        periods = {id(step) for step in ladder.steps[1:-1]}
+        calendar = (
+            at for at, count in counts.items() if count >= LEAST_PERIODS and id(fine.steps[at]) in periods
+        )
+        first = next(calendar, first)
+    return fine.steps[: first + 1]
 
 
 def _grown(ladder: Ladder, start: Step, members: BoolArray, records: FloatArray, thrift: float) -> list[Step]:

@@ -77,6 +77,15 @@ CATEGORIES: Final = (
         3,
     ),
     Categories(
+        "opinion",
+        "answers on a scale",
+        words(
+            "agree disagree neutral neither undecided satisfied dissatisfied likely unlikely important unimportant never rarely seldom "
+            "sometimes often always stimme trifft teils zufrieden unzufrieden nie selten manchmal oft immer wichtig unwichtig"
+        ),
+        3,
+    ),
+    Categories(
         "date-part",
         "months or days of the week",
         words(

@@ -100,6 +100,7 @@ _ALL = (
     AttributeKind("income", "Income, wealth or payments", None, _SENSITIVE, 2, 1, 2),
     AttributeKind("credit", "Credit and debt", None, _SENSITIVE, 2, 1, 2),
     AttributeKind("grade-or-result", "Grade or result of an examination", None, _SENSITIVE, 2, 1, 1),
+    AttributeKind("opinion", "Opinion or answer to a questionnaire", None, _SENSITIVE, 1, 1, 1),
     # tells nothing about a person, but has to be known
     AttributeKind("sampling-weight", "Sampling weight", None, "weight", 1, 1, 2),
 )

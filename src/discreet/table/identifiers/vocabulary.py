@@ -244,7 +244,7 @@ LIKELY: Final[dict[str, str]] = {
     "household": "family, familie, spouse, partner, father, mother, dependants, tenure, wohnverhaeltnis",
     "body-measurement": "weight, height, gewicht, groesse",
     "health": "patient status, ccs, apr, surgical, illness, mortality, medical, lab, med, dose, dosis, unfall",
-    "income": "money, charges, costs, rent, miete, balance, fee, payment, expenses, ausgaben",
+    "income": "money, amount, betrag, amount eur, amount usd, betrag eur, charges, costs, rent, miete, balance, fee, payment, expenses, ausgaben",
     "credit": "credit",
     "grade-or-result": "note, result, score, points, ergebnis, punkte, punktzahl, mark, rating, performance, achievement, "
     "mathe, mathematik, deutsch, englisch, franzoesisch, latein, physik, chemie, biologie, geschichte, erdkunde, musik, kunst, "
