@@ -254,3 +254,24 @@ def test_an_interval_of_times_with_a_zone_stands_for_all_times_in_it() -> None:
     printed = "[2024-03-02 05:30:00+00:00, 2024-03-05 05:30:00+00:00]"
     meaning = Meaning.of(domain, Domain("seen", pa.array([printed])))
     assert meaning.members(0).tolist() == [1, 2, 3, 4]
+
+
+def test_a_counted_label_of_another_tree_says_nothing_of_what_is_not_named() -> None:
+    """The hierarchy that would be learned has {baker, +1} for baker and cook; a release with other sets means another."""
+    jobs = Domain("job", pa.array(["baker", "cook", "judge", "nurse"]))
+    learned = Hierarchy.of(
+        "job",
+        [
+            ["baker", "{baker, +1}", "*"],
+            ["cook", "{baker, +1}", "*"],
+            ["judge", "{judge, nurse}", "*"],
+            ["nurse", "{judge, nurse}", "*"],
+        ],
+    )
+
+    def jobs_of(labels: list[str]) -> set[str]:
+        meaning = Meaning.of(jobs, Domain("job", pa.array(labels)), learned, assumed=True)
+        return {jobs.values[code].as_py() for code in meaning.members(0)}
+
+    assert jobs_of(["{baker, +1}", "{judge, nurse}"]) == {"baker", "cook"}
+    assert jobs_of(["{baker, +1}", "{cook, judge}"]) == {"baker", "cook", "judge", "nurse"}

@@ -21,7 +21,7 @@ from discreet.release.codebook import make_codebook
 from discreet.release.constraints import measure_constraints
 from discreet.release.perturb import PerturbedTable
 from discreet.release.prepare import count_classes
-from discreet.release.prices import PriceSearch, demanding, too_many_columns
+from discreet.release.prices import PriceSearch, much_lost
 from discreet.release.release import Release
 from discreet.release.removed import GUARD, IDENTIFIER, PERSON, removed_columns
 from discreet.release.representation import erased_categories, representation_note
@@ -108,8 +108,7 @@ def make_release(
     notes += (*_told(solution.chosen.method, recoding, plan, stand_ins), *(r.note for r in rules if r.note))
     if (loss := leaf_share_loss(recoding)) > MUCH:
         progress("what each column costs")
-        notes += tuple(demanding(recoding.classes, solution.models))
-        notes += tuple(too_many_columns(loss, recoding.classes.total_persons, price_search.of_columns()))
+        notes += much_lost(loss, recoding.classes, solution.models, price_search.of_columns())
     counting = _remaining(named, values, gone.keys() - {policy.person, *policy.guards})
     remaining = counting.without(gone.keys() - set(policy.guards))
     codebook = make_codebook(recoding, solution.fitted) if policy.population else None

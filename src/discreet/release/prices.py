@@ -338,6 +338,13 @@ def _recoding(
     return recoding if clock.now() < end and recoding.kept.any() else None
 
 
+def much_lost(
+    loss: float, classes: EquivalenceClasses, models: Sequence[PrivacyModel], told: Prices
+) -> tuple[str, ...]:
+    """What to tell where more than half of the detail is lost: what asks for very large groups, and what to leave out."""
+    return (*demanding(classes, models), *too_many_columns(loss, classes.total_persons, told))
+
+
 def demanding(classes: EquivalenceClasses, models: Sequence[PrivacyModel]) -> list[str]:
     """Sensitive attributes that want very large groups whatever is done, as a sentence each.
 

@@ -249,6 +249,16 @@ def _inside(band: Interval, half: float) -> float:
     return (band.low + band.high) / 2
 
 
+def number_of(text: str) -> float | None:
+    """A text as a number, if it is one.
+
+    >>> number_of("1.5"), number_of("inf"), number_of("x")
+    (1.5, None, None)
+    """
+    number = _number(text)
+    return None if math.isnan(number) else number
+
+
 def _number(value: object) -> float:
     """A text as a number; NaN for all else, also for what only Python reads as one (``inf``, ``1_0``)."""
     try:

@@ -16,11 +16,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from discreet.errors import DiscreetError
-from discreet.table.domain import MISSING_MARKS, NULL_SIGN, Domain
+from discreet.table.domain import MISSING_MARKS, NULL_SIGN, Domain, number_of
 from discreet.table.hierarchies.dates import PERIODS, Dates, moments_of
 from discreet.table.hierarchies.hierarchy import Hierarchy
 from discreet.table.notations import TRUTH, days, forms, listed, span_of_days, starred, unquoted
-from discreet.table.values import SUPPRESSED, Interval, Masked, OneOf, parse
+from discreet.table.values import SUPPRESSED, Interval, Masked, OneOf, as_set, parse
 from discreet.types import AnyIntArray, BoolArray, FloatArray, IntArray
 
 Kind = Literal["exact", "interval", "set", "masked", "node", "suppressed", "foreign"]
@@ -139,7 +139,7 @@ class Meaning:
 
     def members(self, released: int) -> IntArray:
         """The original codes that a released code may stand for, by rank."""
-        at = range(int(self.indptr[released]), int(self.indptr[released + 1]))
+        at = range(*self.indptr[released : released + 2].tolist())
         ranks = [np.arange(self.starts[i], self.stops[i]) for i in at]
         return self.code_at[np.concatenate(ranks)] if ranks else np.empty(0, dtype=np.int64)
 
@@ -222,8 +222,7 @@ class _Reader:
         self.sorted_numbers = self.numbers[order][: int((~np.isnan(self.numbers)).sum())]
         labels = [str(value) for value in original.values.to_pylist()]
         self.place = {label: int(self.rank[code]) for code, label in enumerate(labels)}
-        kind = original.values.type
-        self.temporal = bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
+        self.temporal = pa.types.is_timestamp(original.values.type) or pa.types.is_date(original.values.type)
         self.hierarchy = hierarchy
         self.leaves = max(hierarchy.leaves if hierarchy else len(original.values), 1)
         ticks = None if hierarchy is None else hierarchy.leaf_numbers
@@ -237,6 +236,7 @@ class _Reader:
 
     def read(self, released: Domain) -> Meaning:
         texts = [str(value) for value in released.values.to_pylist()]
+        self.vouched = not self.assumed or all(self._node(text) is not None for text in texts if as_set(text))
         readings = [self._reading(text) for text in texts]
         unknown = [code for code, reading in enumerate(readings) if reading[0] == "foreign"]
         for code, places in zip(unknown, self._beginnings([texts[code] for code in unknown]), strict=False):
@@ -279,7 +279,9 @@ class _Reader:
         if text.strip() == SUPPRESSED:
             # Whether it was so in the original or became so: it says nothing.
             return self._all()
-        node = self.nodes.get(self.hierarchy.label_of(text) if self.hierarchy else text)
+        node = self._node(text)
+        if not self.vouched and (counted := as_set(text)) and counted.more:
+            node = None  # another tree may call other values so
         at = self._exact(text)
         if at is not None and (node is None or _single(node[0])):
             return "exact", [(at, at + 1)], 1 / self.leaves, None
@@ -310,8 +312,11 @@ class _Reader:
         hidden = self._unmasked(pattern) if pattern is not None else []
         if hidden or isinstance(parsed, Masked):
             return "masked", _merged(hidden), min(max(len(hidden), 1) / self.leaves, 1.0), None
-        number = days(text) if self.temporal else _number(text)
+        number = days(text) if self.temporal else number_of(text)
         return "foreign", [], 1 / self.leaves, None if number is None else (number, number)
+
+    def _node(self, text: str) -> tuple[Ranges, float] | None:
+        return self.nodes.get(self.hierarchy.label_of(text) if self.hierarchy else text)
 
     def _told(self, meant: OneOf) -> Reading:
         """A set of which all members that occur are known: a node of the hierarchy if it is one."""
@@ -353,7 +358,7 @@ class _Reader:
             if (at := self.place.get(form)) is not None:
                 return at
         plain = len(self.sorted_numbers) and not self.bands
-        number = TRUTH.get(text.strip().lower(), _number(text)) if plain else None
+        number = TRUTH.get(text.strip().lower(), number_of(text)) if plain else None
         if number is not None and not self.temporal:
             near = int(np.searchsorted(self.sorted_numbers, number))
             if near < len(self.sorted_numbers) and self.sorted_numbers[near] == number:
@@ -369,7 +374,7 @@ class _Reader:
         if not texts or not all(texts):
             return []
         if len(self.sorted_numbers) and not self.bands:
-            numbers = [_number(text) for text in texts]
+            numbers = [number_of(text) for text in texts]
             lengths = {len(label) for label, _ in self.sorted_labels}
             least = self.sorted_numbers[0]
             if len(lengths) > 1 or not all(number is not None and 0 <= number < least for number in numbers):
@@ -407,7 +412,7 @@ class _Reader:
             sides = "left" if parsed.closed_low else "right", "right" if parsed.closed_high else "left"
         else:
             # "20~30" and "20,30" are what implementations of Mondrian print; braces, | and ; mark a set.
-            pair = [] if re.search(r"[{|;]", text) else [_number(end) for end in listed(text)]
+            pair = [] if re.search(r"[{|;]", text) else [number_of(end) for end in listed(text)]
             if len(pair) != 2 or pair[0] is None or pair[1] is None or pair[0] > pair[1]:
                 return None
             low, high = pair[0], pair[1]
@@ -493,8 +498,3 @@ def _merged(places: list[int]) -> Ranges:
         else:
             ranges.append((place, place + 1))
     return ranges
-
-
-def _number(text: str) -> float | None:
-    number = Domain("", pa.array([text], pa.string())).numbers[0]
-    return None if math.isnan(number) else float(number)
