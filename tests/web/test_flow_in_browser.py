@@ -106,6 +106,7 @@ def test_from_a_file_to_a_release_and_its_evidence(
     for number, role in ((0, "direct-identifier"), (2, "quasi-identifier")):
         with page.expect_response("**/role"):
             page.select_option(f"#role-{number}", role)
+        settled(page)
     page.wait_for_selector(JUDGE, state="detached")
     go(page, "release")
     unfold(page, "plan")

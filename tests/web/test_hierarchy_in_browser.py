@@ -145,6 +145,8 @@ def test_a_builder_shows_what_it_does_while_one_types(
     assert page.locator(".level").count() == 4
     # A draft survives a reload, and so does the way back.
     page.reload()
+    page.wait_for_selector(f"#hierarchy-{AGE}", state="attached")
+    settled(page)
     if page.locator("#fold-clear").count():
         unfold(page, "clear")
     page.click(f"#hierarchy-{AGE}")
