@@ -64,16 +64,20 @@ def test_groups_by_hand_are_what_the_release_shows(
     page, complaints = opened(chromium, home, tmp_path, width, scheme)
     page.select_option(f"#role-{AGE}", "insensitive")
     page.wait_for_selector(f"#hierarchy-{AGE}", state="detached")
+    settled(page)
 
     # By the keyboard: open, choose two values, name their group.
     page.focus(f"#hierarchy-{JOB}")
     page.keyboard.press("Enter")
     page.wait_for_selector("#hierarchy-shown .levels")
+    settled(page)
     assert page.evaluate("document.activeElement.closest('dialog').id") == "hierarchy-dialog"
     page.select_option("#hierarchy-builder", "flat")
     page.wait_for_function("() => document.getElementById('hierarchy-state').classList.contains('changed')")
+    settled(page)
     page.select_option("#hierarchy-builder", "sets")
     page.wait_for_selector("#grouping")
+    settled(page)
     for value in ("baker", "cook"):
         page.get_by_role("checkbox", name=value).focus()
         page.keyboard.press("Space")
@@ -82,6 +86,7 @@ def test_groups_by_hand_are_what_the_release_shows(
     page.keyboard.type("kitchen")
     page.keyboard.press("Enter")
     page.wait_for_selector("fieldset.group")
+    settled(page)
     assert members(page, "kitchen") == ["baker", "cook"]
 
     # By the mouse; undone and done again.
@@ -89,19 +94,24 @@ def test_groups_by_hand_are_what_the_release_shows(
     page.wait_for_function("() => document.querySelectorAll('fieldset.group .chip').length === 3")
     assert members(page, "kitchen") == ["baker", "cook", "waiter"]
     says(page, "fieldset.group .group-head", "9 records")
+    settled(page)
     page.click("#hierarchy-undo")
     page.wait_for_selector(".tree .label:text-is('cook')", state="attached")
     page.wait_for_function("() => document.querySelector('#hierarchy-redo:not([disabled])') !== null")
+    settled(page)
     page.click("#hierarchy-redo")
     page.wait_for_function("() => document.querySelector('#hierarchy-redo[disabled]') !== null")
+    settled(page)
     page.select_option("#hierarchy-builder", "sets")
     page.wait_for_function("() => document.querySelectorAll('fieldset.group .chip').length === 3")
     assert members(page, "kitchen") == ["baker", "cook", "waiter"]
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     dialog = "document.getElementById('hierarchy-dialog')"
     assert page.evaluate(f"{dialog}.scrollWidth <= {dialog}.clientWidth")
+    settled(page)
     page.click("#hierarchy-save")
     page.wait_for_selector("#hierarchy-save[disabled]")
+    settled(page)
     page.keyboard.press("Escape")
     page.wait_for_function(f"() => document.activeElement.id === 'hierarchy-{JOB}'")
     page.wait_for_selector(JUDGE)
@@ -127,11 +137,16 @@ def test_a_builder_shows_what_it_does_while_one_types(
     chromium: Browser, home: Program, tmp_path: Path
 ) -> None:
     page, complaints = opened(chromium, home, tmp_path, 1280, "light")
+    settled(page)
     page.select_option(f"#role-{AGE}", "quasi-identifier")
+    page.wait_for_selector(f"#hierarchy-{AGE}")
+    settled(page)
     page.click(f"#hierarchy-{AGE}")
     page.wait_for_selector("#hierarchy-shown .levels")
+    settled(page)
     page.select_option("#hierarchy-builder", "intervals")
     page.wait_for_selector("#parameter-widths")
+    settled(page)
     page.fill("#parameter-widths", "")
     page.focus("#parameter-widths")
     page.keyboard.type("15, 3")
@@ -153,8 +168,10 @@ def test_a_builder_shows_what_it_does_while_one_types(
     page.wait_for_selector("#parameter-widths")
     assert page.input_value("#parameter-widths") == "15, 30"
     assert "Not in use" in page.inner_text("#hierarchy-state")
+    settled(page)
     page.click("#hierarchy-undo")
     page.wait_for_function("() => document.getElementById('parameter-widths')?.value !== '15, 30'")
+    settled(page)
     page.click("#hierarchy-reset")
     page.wait_for_selector("#parameter-widths", state="detached")
     assert page.inner_text("#hierarchy-state") == "In use"
