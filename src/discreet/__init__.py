@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from discreet.release.fragment import fragment as fragment
     from discreet.release.frontier import compare_methods as compare_methods
     from discreet.release.frontier import frontier as frontier
+    from discreet.release.grown import anonymize_grown as anonymize_grown
     from discreet.release.kpi_answers import KpiAnswer as KpiAnswer
     from discreet.release.kpi_answers import ask_kpis as ask_kpis
     from discreet.release.parts import CountedClasses as CountedClasses
@@ -153,6 +154,7 @@ _PUBLIC = {
     "ask_kpis": "discreet.release.kpi_answers:ask_kpis",
     "attack": "discreet.release.attack:attack",
     "audit": "discreet.release.audit:audit",
+    "anonymize_grown": "discreet.release.grown:anonymize_grown",
     "bcf_anonymity": "discreet.release.composition:bcf_anonymity",
     "bucketize": "discreet.release.bucketize:bucketize",
     "audit_baskets": "discreet.baskets.exposure:audit_baskets",

@@ -23,13 +23,14 @@ from discreet.cli.options import (
 )
 from discreet.cli.plan_options import PERTURB_SEED, open_with_plan, plan_options
 from discreet.cli.progress import progress
-from discreet.cli.streams import OutputFile, is_streamed, stream
+from discreet.cli.streams import InputFile, OutputFile, is_streamed, stream
 from discreet.errors import InvalidParameter, RequirementNotMet
 from discreet.files.addresses import DatabaseAddress
 from discreet.policy import Policy
 from discreet.policy.plan import Plan
 from discreet.release.anonymize import anonymize as run_anonymize
 from discreet.release.codebook import codebook_place
+from discreet.release.grown import anonymize_grown
 from discreet.release.release import Release
 from discreet.release.requirements import refuse_out_of_reach
 from discreet.release.targets import Target, check_release_target
@@ -96,6 +97,17 @@ QUIET = click.option("--quiet", "-q", is_flag=True, help="Print nothing but erro
     type=click.Path(path_type=Path, file_okay=False),
     help="Also write the other releases that were found, into this folder.",
 )
+@click.option(
+    "--earlier",
+    type=InputFile(),
+    multiple=True,
+    help="An earlier release of the same table, before people came. May be repeated, the oldest first; with --bcf.",
+)
+@click.option(
+    "--bcf",
+    type=click.IntRange(min=1),
+    help="Leave everybody so many records whom forward, cross and backward attacks look for (needs --earlier).",
+)
 @ACKNOWLEDGE
 @KEY_FILE
 @role_options
@@ -115,6 +127,8 @@ def anonymize(
     codebook_file: Path | None,
     links_file: Path | None,
     alternatives_folder: Path | None,
+    earlier: tuple[Path, ...],
+    bcf: int | None,
     acknowledge: str | None,
     key_file: Path | None,
     perturb_seed: int | None,
@@ -138,13 +152,22 @@ def anonymize(
         check_target(codebook_file)
     if exposure is not None and report_file is None:
         raise InvalidParameter("families are drawn in the report", remedy="name a file with --report")
+    if (bcf is None) != (not earlier) or (bcf is not None and perturb_seed is not None):
+        raise click.UsageError("--bcf K and --earlier FILE belong together, and take no --perturb-seed")
     key = read_key(key_file)
     judge = judging(given)
     with progress(quiet=quiet or as_json) as tell:
         table, policy, plan, assumed = open_with_plan(file, given, tell)
         if acknowledge is None:
             refuse_out_of_reach(policy.fit(table), policy)
-        release = run_anonymize(table, policy, plan=plan, key=key, perturb_seed=perturb_seed, progress=tell)
+        if bcf is None:
+            release = run_anonymize(
+                table, policy, plan=plan, key=key, perturb_seed=perturb_seed, progress=tell
+            )
+        else:
+            release = anonymize_grown(
+                table, policy, earlier=earlier, bcf=bcf, plan=plan, key=key, progress=tell
+            )
         release = dataclasses.replace(release, notes=(*release.notes, *assumed))
         release = release_anyway(release, acknowledge)
         judgement = judge(release, table, policy)
