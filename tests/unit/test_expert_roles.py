@@ -18,7 +18,14 @@ from discreet.policy.suggest import NOT_SURE, suggest
 EXPERT = tomllib.loads((Path(__file__).parent.parent / "data" / "expert_roles.toml").read_text("utf-8"))[
     "table"
 ]
-LEAST = {"tuned": 0.95, "published": 0.95, "held-out": 0.95, "published later": 0.95, "published last": 0.95}
+LEAST = {
+    "tuned": 0.95,
+    "published": 0.95,
+    "held-out": 0.95,
+    "published later": 0.95,
+    "published last": 0.95,
+    "offices": 0.95,
+}
 """At its first run the last of them reached 97 of 100, and no rule was changed for it."""
 ROWS = 300
 GIVEN = [
@@ -95,7 +102,7 @@ def rows(table: dict[str, Any], path: Path) -> Path:
 
 def answers(table: dict[str, Any], folder: Path, scratch: Path) -> Iterator[tuple[str, str, bool, str]]:
     """Every column with what is suggested, whether an expert agrees, and what the expert says."""
-    published = table["split"].startswith("published")
+    published = all("values" in column for column in table["columns"])
     policy = suggest(discreet.read(rows(table, scratch) if published else folder / table["file"]))
     assert list(policy.names) == [column["name"] for column in table["columns"]], table["file"]
     for column in table["columns"]:
