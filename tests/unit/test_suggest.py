@@ -353,3 +353,12 @@ def test_sensitive_texts_that_all_differ_are_left_out() -> None:
     texts = [f"pay of {i} after review {7 * i}" for i in range(rows)]
     policy = suggest(pa.table({"salary": texts, "age": [20 + i % 50 for i in range(rows)]}))
     assert policy.direct_identifiers == ("salary",)
+
+
+def test_the_doctor_of_a_patient_is_no_person_of_the_table() -> None:
+    chance = np.random.default_rng(4)
+    doctors = chance.integers(510, 540, 300)
+    visits = {"doctor_id": doctors, "age": chance.integers(20, 80, 300)}
+    assert suggest(pa.table({"patient_id": np.arange(300) * 7 + 1000, **visits})).person is None
+    assert suggest(pa.table({"patient_id": chance.integers(1, 90, 300), **visits})).person == "patient_id"
+    assert suggest(pa.table(visits)).person == "doctor_id"

@@ -19,7 +19,14 @@ from discreet.risk.redundancy import redundant
 from discreet.risk.special_uniques import Combination, combinations
 from discreet.sentences import Sentence
 from discreet.table import MISSING_MARKS, ColumnProfile, DataType, Table
-from discreet.table.identifiers import Finding, missing_extras, names_a_household, names_a_person, recognise
+from discreet.table.identifiers import (
+    Finding,
+    missing_extras,
+    names_a_household,
+    names_a_person,
+    names_staff,
+    recognise,
+)
 from discreet.table.identifiers.kinds import AttributeKind
 from discreet.table.roles import Role
 from discreet.table.values import Exact, OneOf, parse
@@ -126,6 +133,9 @@ def _person_id(profiles: Mapping[str, ColumnProfile], findings: Mapping[str, Fin
         and not names_a_household(name)
         and (findings[name].kind.id in ("unique-id", "medical-record-number") or names_a_person(name))
     ]
+    # Where patients have an id of their own, that of their doctor is no person of the table, however often it repeats.
+    if any(names_a_person(name) and not names_staff(name) for name in findings):
+        ids = [name for name in ids if not names_staff(name)]
     # A person's own id before any other id that repeats; among equals the one with most distinct values.
     ids.sort(key=lambda name: (not names_a_person(name), -profiles[name].distinct))
     return ids[0] if ids else None

@@ -6,7 +6,7 @@ reads a table: the caller passes a sample.
 """
 
 from discreet.table.identifiers.kinds import KINDS, AttributeKind
-from discreet.table.identifiers.names import names_a_household, names_a_person
+from discreet.table.identifiers.names import names_a_household, names_a_person, names_staff
 from discreet.table.identifiers.numbers import missing_extras
 from discreet.table.identifiers.recognition import Finding, recognise
 
@@ -17,5 +17,6 @@ __all__ = [
     "missing_extras",
     "names_a_household",
     "names_a_person",
+    "names_staff",
     "recognise",
 ]

@@ -75,6 +75,15 @@ def names_a_person(name: str) -> bool:
     return any(_glued_person_id(word) for word in words) or "matrikel" in words
 
 
+def names_staff(name: str) -> bool:
+    """Whether the name says that the column numbers persons who may be those that serve the people of the table.
+
+    >>> [names_staff(name) for name in ("doctor_id", "patient_id")]
+    [True, False]
+    """
+    return names_a_person(name) and not vocabulary.STAFF_WORDS.isdisjoint(tokens(name))
+
+
 def names_a_household(name: str) -> bool:
     """Whether the name says that the column numbers households, whose members are several persons.
 

@@ -281,6 +281,11 @@ PERSON_WORDS: Final = words(
 )
 """Words for people (and for the case of one person): with a word for a number, they make a person's identifier."""
 
+STAFF_WORDS: Final = words(
+    "doctor physician provider teacher arzt arztes lehrer driver fahrer employee emp staff worker mitarbeiter personal"
+)
+"""Those of these words that may name who serves the people of a table, and not these."""
+
 EVENT_WORDS: Final = words(
     """
     encounter visit episode admission stay order transaction booking claim record ticket invoice session contract
