@@ -95,6 +95,35 @@ def take(page: Page, folder: Path, step: str, names: set[str] | None, language: 
             save(page, folder, name if names is not None else f"{name}-{language}", whole=names is None)
 
 
+def take_others(page: Page, home: str, folder: Path) -> None:
+    """What else the documentation shows: tables that are judged together, and baskets before and after."""
+    page.set_viewport_size({"width": WIDTHS[0], "height": 900})
+    page.emulate_media(color_scheme="light")
+    for name in ("residents", "visits"):
+        page.goto(f"{home}?lang={LANGUAGES[0]}")
+        page.click(f"button[value={name}]")
+        page.wait_for_selector("#verdict .words")
+    page.goto(home)
+    page.click("#judge-together")
+    page.wait_for_selector("#together_verdict .words")
+    page.click("#go-tables")
+    page.wait_for_selector("#together_file .drawing")
+    save(page, folder, f"tables-{WIDTHS[0]}-light", whole=False)
+    with tempfile.TemporaryDirectory() as place:
+        shop = Path(place) / "shop.csv"
+        # Who buys what differs a little from week to week; the last one is somebody's alone.
+        weeks = ["milk,bread", "milk,tea,bread", "tea,sugar", "milk", "bread,butter,jam", "milk,butter"] * 9
+        shop.write_text("\n".join([*weeks, "milk,gin", "gin,tea", "milk,bread,rum"]) + "\n", encoding="utf-8")
+        page.goto(home)
+        page.set_input_files("#file", shop)
+        page.click("#as-baskets")
+        page.wait_for_selector("#basket_verdict .words")
+        page.click("#anonymize")
+        page.wait_for_selector("#take")
+        page.evaluate("window.scrollTo(0, 0)")
+        save(page, folder, f"baskets-{WIDTHS[0]}-light", whole=False)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Make the pictures of the page in the documentation.")
     parser.add_argument("--all", action="store_true", help="every step in every width, light and language")
@@ -129,6 +158,8 @@ def main() -> None:
             page.wait_for_selector("#evidence .criteria li", state="attached")
             for step in STEPS if given.all else STEPS[3:]:
                 take(page, given.folder, step, names, language)
+        if not given.all:
+            take_others(page, home, given.folder)
         browser.close()
 
 
