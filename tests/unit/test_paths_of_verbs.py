@@ -165,6 +165,20 @@ def test_what_python_writes_replaces_nothing_that_it_read(source: str, place: Pa
     assert str(place) not in str([audit.to_dict(), repr(release), repr(release.table.source)])
 
 
+def test_no_release_is_written_where_what_belongs_to_it_cannot_be(place: Path, run: Run) -> None:
+    os.mkfifo("pipe.csv")
+    before = set(os.listdir())
+    for other in ("pipe.csv", "/dev/full"):
+        told = run(*ANONYMIZE, "o.csv", "--links", other)
+        assert (told.code, "not a regular file" in told.err) == (2, True)
+    release = discreet.anonymize("people.csv", load("policy.toml"), plan=Plan(method="mondrian"))
+    for what in ("links", "recipe", "report", "codebook"):
+        for other in ("nowhere/o.csv", "pipe.csv"):
+            with pytest.raises(UnreadableInput, match=r"no folder|not a regular file"):
+                release.save("o.csv", **{what: other})
+    assert set(os.listdir()) == before
+
+
 @pytest.mark.parametrize("method", ["suppress", "disassociate"])
 def test_nor_do_baskets(method: Literal["suppress", "disassociate"], place: Path) -> None:
     (place / "baskets.txt").write_text("milk,bread\nmilk,gin\n" * 20)

@@ -20,7 +20,7 @@ from discreet.engine.read import read
 from discreet.errors import InvalidParameter
 from discreet.files.addresses import DatabaseAddress
 from discreet.files.keys import read_key as key_in
-from discreet.files.writing import parts_folder, refuse_clashes
+from discreet.files.writing import parts_folder, refuse_clashes, refuse_no_place
 from discreet.plain import printable, printable_json
 from discreet.policy import Policy, load
 from discreet.policy.suggest import suggest
@@ -196,6 +196,8 @@ def refuse_unwritable(
             raise InvalidParameter(
                 f"{target.name} may not be written", remedy="check the permissions, or name another place"
             )
+        if os.path.lexists(target):
+            refuse_no_place(target)
 
 
 def _named_files(targets: Sequence[Target | Path | None]) -> list[Path | DatabaseAddress]:

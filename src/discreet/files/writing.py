@@ -212,6 +212,18 @@ def destination(target: Path) -> Path:
     return place
 
 
+def refuse_no_place(target: Path) -> None:
+    """Refuse a file that could not be put where it is named, before work is done or anything beside it is written."""
+    if not os.path.isdir(target.absolute().parent):
+        raise UnreadableInput(
+            Sentence("there is no folder for {name}", name=target.name), remedy="create it first"
+        )
+    try:
+        destination(target)
+    except OSError as error:
+        raise unwritable(target.name, error) from None
+
+
 def refuse_clashes(
     outputs: Iterable[Path | None], inputs: Iterable[Path | DatabaseAddress | None] = ()
 ) -> None:

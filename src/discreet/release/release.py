@@ -16,7 +16,7 @@ import pyarrow as pa
 from discreet.classes import EquivalenceClasses
 from discreet.errors import InvalidParameter, RequirementNotMet
 from discreet.files.addresses import DatabaseAddress
-from discreet.files.writing import refuse_clashes, write_text
+from discreet.files.writing import refuse_clashes, refuse_no_place, write_text
 from discreet.policy import Policy
 from discreet.policy.examination import made_up, unjudged
 from discreet.policy.hierarchies import FittedHierarchy
@@ -332,6 +332,8 @@ class Release(AsFrames):
         outputs = [Path(other) for other in others if other is not None]
         if codebook is not None:
             check_target(Path(codebook))
+        for output in outputs:
+            refuse_no_place(output)
         if isinstance(target, DatabaseAddress):
             # Its file keeps all else that it holds.
             refuse_clashes(outputs, [*self.policy.files, *self.before.source.files, target])
