@@ -33,11 +33,6 @@ ABSENT: tuple[Row, ...] = (
         "`synthetic-trees`, `synthesize --method aim`",
         "Xu et al. 2019",
     ),
-    (
-        "personalised privacy (a guarding node per person)",
-        "requirements per sensitive value: `l-plus-diversity`, `confidence-bounding`",
-        "Xiao and Tao 2006",
-    ),
 )
 """What sources name and is not there, what comes nearest, and where it is described."""
 
