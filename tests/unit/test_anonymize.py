@@ -237,6 +237,13 @@ def test_too_few_people_for_a_class_are_told_before_any_search() -> None:
     assert "searching for the least change" not in said
 
 
+def test_of_one_person_nothing_can_be_released() -> None:
+    policy = Policy.of(quasi_identifiers=["age"], require=[KAnonymity(2)], profile="research-partner-3")
+    with pytest.raises(GoalUnreachable, match="one person, whom nothing can hide") as told:
+        anonymize(pa.table({"age": [31]}), policy)
+    assert told.value.remedy == "gather more people"
+
+
 def test_too_few_people_for_two_classes_are_told() -> None:
     policy = Policy.of(quasi_identifiers=["age"], require=[KAnonymity(5)], profile="research-partner-3")
     release = anonymize(pa.table({"age": [31, 34, 47, 52, 60, 61, 62]}), policy)

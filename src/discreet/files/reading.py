@@ -33,7 +33,9 @@ def check_regular(path: Path) -> os.stat_result:
     try:
         state = os.stat(path)
         if stat.S_ISDIR(state.st_mode):
-            raise UnreadableInput(Sentence("{name} is a folder", name=path.name), remedy="name a file")
+            raise UnreadableInput(
+                Sentence("{name} is a folder", name=path.name or path), remedy="name a file"
+            )
         if not stat.S_ISREG(state.st_mode):
             raise UnreadableInput(
                 Sentence("{name} is not a regular file", name=path.name),

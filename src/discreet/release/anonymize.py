@@ -289,6 +289,12 @@ def _few_people(classes: EquivalenceClasses, required: Sequence[PrivacyModel]) -
     people = classes.total_persons
     if people >= 2 * least:
         return []
+    if people < 2:
+        raise GoalUnreachable(
+            "the table has one person, whom nothing can hide",
+            nearest="nothing that could be released",
+            remedy="gather more people",
+        )
     if people < least:
         raise GoalUnreachable(
             Sentence(

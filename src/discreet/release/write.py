@@ -92,7 +92,7 @@ def check_target(path: Path, *, force: bool = False) -> None:
             Sentence("there is no folder for {name}", name=path.name), remedy="create it first"
         )
     if path.is_dir():
-        raise UnreadableInput(Sentence("{name} is a folder", name=path.name), remedy="name a file")
+        raise UnreadableInput(Sentence("{name} is a folder", name=path.name or path), remedy="name a file")
 
 
 def write_rows(rows: pa.Table, path: Path) -> None:
