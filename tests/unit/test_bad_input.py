@@ -218,10 +218,13 @@ def test_texts_that_only_python_takes_for_numbers(text: str) -> None:
     assert found.measure("t-closeness").value == pytest.approx(0.5)
 
 
-def test_numbers_at_the_edge_of_what_a_float_holds() -> None:
-    table = pa.table({"a": [1, 1, 2, 2], "s": [1.7e308, -1.7e308, 0.0, 5e-324]})
-    found = discreet.audit(table, Policy.of(quasi_identifiers=["a"], sensitive=["s"]), detail="core")
-    assert found.measure("l-diversity").value == 2
+def test_numbers_at_the_edge_of_what_can_be_reckoned_with() -> None:
+    policy = Policy.of(quasi_identifiers=["a"], sensitive=["s"])
+    table = pa.table({"a": [1, 1, 2, 2], "s": [1e100, -1e100, 0.0, 1e-100]})
+    assert discreet.audit(table, policy, detail="core").measure("l-diversity").value == 2
+    for beyond in (1.7e308, 5e-324):
+        with pytest.raises(UnsuitableColumn, match="'s' holds numbers beyond"):
+            discreet.audit(pa.table({"a": [1, 1], "s": [0.0, beyond]}), policy, detail="core")
 
 
 def test_what_no_float_holds_is_counted_right() -> None:
@@ -397,14 +400,13 @@ def test_infinite_values_in_a_sensitive_column() -> None:
         discreet.audit(table, Policy.of(quasi_identifiers=["a"], sensitive=["s"]))
 
 
-@pytest.mark.parametrize("column", [[1j, 2j], "sparse", [31, MARKER]], ids=["complex", "sparse", "mixed"])
+@pytest.mark.parametrize("column", [[1j, 2j], [31, MARKER]], ids=["complex", "mixed"])
 @pytest.mark.parametrize("name", ["age", 0])
 def test_columns_that_no_engine_holds(column: Any, name: object) -> None:
     import pandas as pd
 
-    cells = pd.arrays.SparseArray([0, 1]) if column == "sparse" else column
     with pytest.raises(UnreadableInput, match=rf"\({name}\)") as told:
-        discreet.read(pd.DataFrame({name: cells, "sex": ["f", "m"]}))
+        discreet.read(pd.DataFrame({name: column, "sex": ["f", "m"]}))
     assert MARKER not in str(told.value)
 
 

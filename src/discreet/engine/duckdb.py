@@ -219,11 +219,16 @@ class DuckDBEngine(SqlEngine):
                 self._connection.unregister("incoming")
 
     def _taken_over(self, schema: pa.Schema) -> str:
-        """The list of columns of batches, of which bytes and spans of the calendar become text, as those of files do."""
-        return ", ".join(
-            f"CAST({quoted} AS {self.dialect.text}) AS {quoted}" if has_no_text(field.type) else quoted
+        """All columns of batches, of which bytes and spans of the calendar become text, as those of files do.
+
+        The others are not named: a column of a frame may have no name until DuckDB gives it one.
+        """
+        texts = ", ".join(
+            f"CAST({quoted} AS {self.dialect.text}) AS {quoted}"
             for field, quoted in zip(schema, map(self.dialect.quote, schema.names), strict=True)
+            if has_no_text(field.type)
         )
+        return f"* REPLACE ({texts})" if texts else "*"
 
     def _fast_text(self, scan: str | None, limit: str, columns: str = "*") -> str:
         """DuckDB's own reading of a text file, or nothing: the slower way then reads it or names the line."""
