@@ -35,6 +35,7 @@ LONG = ("docs", "fuzz", "golden", "web")
 """Folders of tests that take seconds each."""
 
 TESTS = Path(__file__).parent
+PACKAGE = TESTS.parent / "src" / "discreet" / "__init__.py"
 DATA = Path(os.environ.get("DISCREET_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 
 
@@ -88,6 +89,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     second begins with what takes long; and what is left at the end are quick ones, so that none waits for another.
     """
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "2"))
+    items[:] = [item for item in items if not _is_public_name(item)]
 
     def kind(item: pytest.Item) -> int:
         return next((at for at, name in enumerate(FIRST) if item.get_closest_marker(name)), len(FIRST))
@@ -101,3 +103,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     quick = [item for item in others if not takes_long(item)]
     before = max(len(items) // workers - len(first), 0)
     items[len(first) :] = [*quick[:before], *filter(takes_long, others), *quick[before:]]
+
+
+def _is_public_name(item: pytest.Item) -> bool:
+    """Whether it is the doctest of a function that the package hands on: it is tried where the function is written.
+
+    The package has those that were asked for already while tests were collected, each under its public name.
+    """
+    return isinstance(item, pytest.DoctestItem) and item.name.startswith("discreet.") and item.path == PACKAGE

@@ -78,6 +78,7 @@ def counted(rows: Sequence[Row], names: list[str], events: bool) -> EquivalenceC
         {name: [row[name] for row in rows] for name in names},
         sensitive={name: [row[name] for row in rows] for name in ("dx", "pay")},
         person=[row["person"] for row in rows] if events else None,
+        guards={"wish": [row["wish"] for row in rows]},
     )
 
 
@@ -132,10 +133,17 @@ def examples(draw: st.DrawFn) -> Example:
             "person": st.integers(0, 4),
             "dx": st.sampled_from(["acne", "flu", "gastritis", None]),
             "pay": st.sampled_from([0, 1, 2, 5, 10, None]),
+            "wish": st.sampled_from(["flu", "lung", "any", None, None, None]),
         }
     )
     # A column of nothing but nulls has no numbers to speak of.
-    first: Row = {**{name: own[0] for name, own in values.items()}, "person": 0, "dx": "flu", "pay": 1}
+    first: Row = {
+        **{name: own[0] for name, own in values.items()},
+        "person": 0,
+        "dx": "flu",
+        "pay": 1,
+        "wish": None,
+    }
     rows = [first, *draw(st.lists(row, min_size=1, max_size=13))]
     people = draw(st.lists(row, min_size=1, max_size=25))
     return Example(

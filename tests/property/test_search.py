@@ -14,6 +14,7 @@ from discreet.privacy import (
     MODELS,
     AlphaKAnonymity,
     BetaLikeness,
+    CKSafety,
     ConfidenceBounding,
     DeltaDisclosure,
     DeltaPresence,
@@ -29,6 +30,7 @@ from discreet.privacy import (
     LPlusDiversity,
     MultiAttributeLDiversity,
     PAlphaSensitivity,
+    PersonalisedPrivacy,
     PPlusSensitivity,
     PrivacyModel,
     PSensitivity,
@@ -87,6 +89,8 @@ ALL: dict[str, PrivacyModel] = {
     "linked k": LinkedKAnonymity(2),
     "balance": GBalance(0.4),
     "affiliation": HAffiliation(0.7, "dx"),
+    "c k": CKSafety(0.9, 1, "dx"),
+    "personal": PersonalisedPrivacy(0.6, "dx", "wish", TREE),
 }
 FEW_ROWS = 7
 """Rows of a table of which every set of classes is tried."""

@@ -31,6 +31,7 @@ from discreet.privacy import (
     LPlusDiversity,
     MultiAttributeLDiversity,
     PAlphaSensitivity,
+    PersonalisedPrivacy,
     PPlusSensitivity,
     PrivacyModel,
     PSensitivity,
@@ -75,6 +76,7 @@ EXAMPLES: tuple[PrivacyModel, ...] = (
     KMap(9, estimator="poisson", sampling_fraction=0.1),
     KMap(9, estimator="zero-truncated-poisson", significance=0.05, sampling_fraction=0.1),
     DeltaPresence(0.5),
+    PersonalisedPrivacy(0.5, "dx", "wish", {"flu": ("lung", "any"), "acne": ("skin", "any")}),
 )
 
 
@@ -82,6 +84,7 @@ def small(**more: object) -> EquivalenceClasses:
     classes = EquivalenceClasses.from_columns(
         {"sex": ["f", "f", "m", "m"]},
         sensitive={"dx": ["flu", "acne", "flu", "flu"], "pay": [10, 20, 30, 31]},
+        guards={"wish": ["lung", None, None, None]},
         **more,  # type: ignore[arg-type]
     )
     people = EquivalenceClasses.from_columns({"sex": ["f"] * 5 + ["m"]})

@@ -291,8 +291,8 @@ def test_a_reader_in_the_way_of_the_last_step_is_told_and_nothing_stays(
         lite_rows(file, "visits")
 
 
-@pytest.mark.parametrize("values", [[b"\xff", b"a"] * 4, [dt.time(1, 2), dt.time(3, 4)] * 4])
-def test_values_that_sqlite_has_no_type_for_are_named(tmp_path: Path, values: list[object]) -> None:
+def test_times_of_day_that_sqlite_has_no_type_for_are_named(tmp_path: Path) -> None:
+    values = [dt.time(1, 2), dt.time(3, 4)] * 4
     held = discreet.anonymize(EIGHT.append_column("odd", pa.array(values)), POLICY)
     with pytest.raises(InvalidParameter, match="'odd' holds bytes or times of day"):
         held.save(f"sqlite:///{tmp_path}/clinic.db#visits")

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from discreet.cli.command import StrictCommand
-from discreet.cli.options import FILE, PATH, open_table, print_json, reading_options, refuse_unwritable
+from discreet.cli.options import FILE, PATH, open_table, print_json, reading_options, refuse_unwritable, say
 from discreet.cli.progress import progress
 from discreet.cli.setting_options import split
 from discreet.errors import InvalidParameter
@@ -70,8 +70,8 @@ def trips(
         print_json(made.to_dict())
         return
     for note in made.notes:
-        click.echo(note)
-    click.echo(f"Wrote {output}")
+        say(note)
+    say(f"Wrote {output}")
 
 
 def _taken(entries: tuple[str, ...]) -> dict[str, Any]:

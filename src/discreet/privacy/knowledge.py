@@ -72,7 +72,7 @@ def disclosures(histogram: Histogram, k: int, times: IntArray | None = None) -> 
     >>> ill = ["flu", "flu", "acne", "cold"] * 2
     >>> classes = EquivalenceClasses.from_columns({"a": [0] * 4 + [1] * 4}, sensitive={"dx": ill})
     >>> [disclosures(classes.histogram("dx"), k).round(3).tolist() for k in (0, 1, 2)]
-    [[0.5, 0.5], [0.667, 0.667], [1.0, 1.0]]
+    [[0.5, 0.5], [0.75, 0.75], [1.0, 1.0]]
     """
     least = denials(histogram, k + 1)
     likeliest = histogram.per_class(np.maximum, histogram.shares)
@@ -174,9 +174,9 @@ class CKSafety(PrivacyModel):
 
     >>> ill = ["flu", "flu", "acne", "cold"] * 2
     >>> classes = EquivalenceClasses.from_columns({"a": [0] * 4 + [1] * 4}, sensitive={"dx": ill})
-    >>> round(CKSafety(0.7, 1, "dx").measure(classes).value, 3), CKSafety(0.7, 1, "dx").satisfied(classes)
-    (0.667, True)
-    >>> CKSafety(0.7, 2, "dx").satisfied(classes)
+    >>> round(CKSafety(0.8, 1, "dx").measure(classes).value, 3), CKSafety(0.8, 1, "dx").satisfied(classes)
+    (0.75, True)
+    >>> CKSafety(0.8, 2, "dx").satisfied(classes)
     False
     """
 

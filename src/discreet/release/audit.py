@@ -331,10 +331,10 @@ def audit_counted(
     )
     estimates = _estimates(classes, policy, say)
     exposure = expose(classes, policy.sampling_fraction, say) if detail == "full" else None
-    told += estimated(classes, exposure)
+    told += [*estimated(classes, exposure), *together_note(policy, intruders)]
+    missing = tuple(missing_values(classes))
     if are_many(classes):
         unpacked(classes)
-    told += together_note(policy, intruders)
     return Audit(
         source=table.source,
         rows=table.rows,
@@ -346,7 +346,7 @@ def audit_counted(
         measures=tuple(measures),
         risks=tuple(risks),
         estimates=tuple(estimates),
-        missing=tuple(missing_values(classes)),
+        missing=missing,
         exposure=exposure,
         classes=classes,
         intruders=intruders,
