@@ -15,9 +15,8 @@ from types import ModuleType
 
 import numpy as np
 
-from discreet.errors import InvalidParameter
 from discreet.measure import Estimate
-from discreet.risk.population import checked_fraction, checked_sizes
+from discreet.risk.population import check_codes, checked_fraction
 from discreet.sentences import Sentence
 from discreet.table import Domain
 from discreet.types import AnyIntArray, FloatArray, IntArray
@@ -152,7 +151,7 @@ def unique_likelihoods(
     array([0.  , 0.  , 0.  , 0.37])
     """
     fraction = checked_fraction(sampling_fraction)
-    _check(codes, sizes, levels)
+    check_codes(codes, levels, sizes)
     outside = float(sizes.sum()) * (1.0 / fraction - 1.0)
     alone = np.flatnonzero(sizes == 1) if chosen is None else chosen
     chances = np.zeros(len(sizes))
@@ -191,7 +190,7 @@ def copula_risk(
     0.37
     """
     fraction = checked_fraction(sampling_fraction)
-    _check(codes, sizes, levels)
+    check_codes(codes, levels, sizes)
     alone = np.flatnonzero(sizes == 1)
     tried: IntArray = alone
     notes: tuple[str, ...] = ()
@@ -234,24 +233,6 @@ def _share(chances: FloatArray, alone: int, records: float) -> tuple[float, floa
     by_drawing = float(chances.var()) / len(chances) * (1.0 - len(chances) / alone) * alone**2
     reach = 1.96 * float(np.sqrt(by_chance + by_drawing))
     return mean / records, max(mean - reach, 0.0) / records, min(mean + reach, float(alone)) / records
-
-
-def _check(codes: Sequence[AnyIntArray], sizes: IntArray, levels: Sequence[int]) -> None:
-    checked_sizes(sizes)
-    if not codes or len(codes) != len(levels):
-        raise InvalidParameter(
-            "the copula needs one list of codes and one number of levels per attribute",
-            remedy="give as many codes as levels, at least one of each",
-        )
-    for at, (code, level) in enumerate(zip(codes, levels, strict=True)):
-        if code.shape != sizes.shape or code.min() < 0 or code.max() >= level:
-            raise InvalidParameter(
-                Sentence(
-                    "the codes of attribute number {at} do not fit the classes or their number of levels",
-                    at=at,
-                ),
-                remedy="give one code from 0 to levels - 1 per class",
-            )
 
 
 def orders_of(domains: Sequence[Domain]) -> list[IntArray | None]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InvalidParameter
 from discreet.measure import Estimate
-from discreet.risk.population import checked_fraction
+from discreet.risk.population import check_codes, checked_fraction
 from discreet.sentences import Sentence
 from discreet.types import AnyIntArray, FloatArray, IntArray
 
@@ -141,25 +141,7 @@ def _check(
         raise InvalidParameter(
             "there is no such log-linear model", remedy="choose 'independence' or 'two-way'"
         )
-    if sizes.ndim != 1 or sizes.size == 0 or sizes.min() < 1:
-        raise InvalidParameter(
-            "the sizes of equivalence classes must be a non-empty list of whole numbers of at least 1",
-            remedy="count the records of each class that occurs and leave empty classes out",
-        )
-    if not codes or len(codes) != len(levels):
-        raise InvalidParameter(
-            "the log-linear model needs one list of codes and one number of levels per attribute",
-            remedy="give as many codes as levels, at least one of each",
-        )
-    for at, (code, level) in enumerate(zip(codes, levels, strict=True)):
-        if code.shape != sizes.shape or code.min() < 0 or code.max() >= level:
-            raise InvalidParameter(
-                Sentence(
-                    "the codes of attribute number {at} do not fit the classes or their number of levels",
-                    at=at,
-                ),
-                remedy="give one code from 0 to levels - 1 per class",
-            )
+    check_codes(codes, levels, sizes)
     cells = prod(int(level) for level in levels)
     if model == "two-way" and len(codes) > 1 and cells > CELL_LIMIT:
         raise InvalidParameter(

@@ -13,7 +13,7 @@ Notation: n records in u classes, s_i classes of i records, sampling fraction p,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from types import ModuleType
@@ -23,7 +23,8 @@ from numpy.typing import ArrayLike
 
 from discreet.errors import InvalidParameter
 from discreet.measure import Estimate, Measure
-from discreet.types import FloatArray, IntArray
+from discreet.sentences import Sentence
+from discreet.types import AnyIntArray, FloatArray, IntArray
 
 DANKAR_THRESHOLD = 0.1
 
@@ -238,6 +239,25 @@ def checked_sizes(sizes: ArrayLike) -> IntArray:
             remedy="count the records of each class that occurs and leave empty classes out",
         )
     return array
+
+
+def check_codes(codes: Sequence[AnyIntArray], levels: Sequence[int], sizes: ArrayLike) -> None:
+    """Raise unless there are sizes of classes, and for each attribute one code of a level per class."""
+    shape = checked_sizes(sizes).shape
+    if not codes or len(codes) != len(levels):
+        raise InvalidParameter(
+            "there has to be one list of codes and one number of levels per attribute",
+            remedy="give as many codes as levels, at least one of each",
+        )
+    for at, (code, level) in enumerate(zip(codes, levels, strict=True)):
+        if code.shape != shape or code.min() < 0 or code.max() >= level:
+            raise InvalidParameter(
+                Sentence(
+                    "the codes of attribute number {at} do not fit the classes or their number of levels",
+                    at=at,
+                ),
+                remedy="give one code from 0 to levels - 1 per class",
+            )
 
 
 def _frequencies(sizes: ArrayLike) -> _Frequencies:
